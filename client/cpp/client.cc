@@ -1,0 +1,317 @@
+#include "pgparsed/client.h"
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cpp/address.h"
+#include "cpp/call_set.h"
+#include "cpp/query_text.h"
+#include "cpp/rpc_errors.h"
+#include "pgparsed/v1/grammar.grpc.pb.h"
+#include "pgparsed/v1/parser.grpc.pb.h"
+#include "text/utf8.h"
+
+namespace pgparsed {
+namespace {
+
+// Room for one request of the server's largest size, so that gRPC can send it again.
+constexpr int kRetryBufferBytes = 32 << 20;
+
+std::string ServiceConfig(int max_attempts) {
+  return absl::StrCat(
+      R"({"methodConfig":[{"name":[{"service":"pgparsed.v1.ParserService"},)"
+      R"({"service":"pgparsed.v1.GrammarService"}],"retryPolicy":{"maxAttempts":)",
+      max_attempts,
+      R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)"
+      R"("retryableStatusCodes":["UNAVAILABLE"]}}]})");
+}
+
+absl::Status InvalidOption(std::string_view message) {
+  return MakeError(Reason::kInvalidRequest, message);
+}
+
+absl::Status CheckOptions(const ClientOptions& options) {
+  if (options.max_attempts < 1 || options.max_attempts > 5) {
+    return InvalidOption(absl::StrCat("max_attempts is ", options.max_attempts, "; 1 to 5"));
+  }
+  if (options.timeout.count() < 0) return InvalidOption("timeout is negative; zero is no limit");
+  if (options.keepalive_interval.count() < 0 || options.keepalive_timeout.count() < 0) {
+    return InvalidOption("a keepalive time is negative; zero is no pings");
+  }
+  if (options.max_receive_bytes == 0 ||
+      options.max_receive_bytes > static_cast<size_t>(std::numeric_limits<int>::max())) {
+    return InvalidOption("max_receive_bytes is not in 1 to 2147483647");
+  }
+  return absl::OkStatus();
+}
+
+int Milliseconds(std::chrono::milliseconds time) {
+  constexpr auto kLongest = std::chrono::milliseconds(std::numeric_limits<int>::max());
+  return static_cast<int>(std::min(time, kLongest).count());
+}
+
+grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(options.max_receive_bytes));
+  arguments.SetUserAgentPrefix(options.user_agent);
+  if (options.max_attempts > 1) {
+    arguments.SetServiceConfigJSON(ServiceConfig(options.max_attempts));
+    arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, kRetryBufferBytes);
+  } else {
+    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  }
+  // The server's operator may not change what is retried by way of DNS.
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  if (options.keepalive_interval.count() > 0) {
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_interval));
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options.keepalive_timeout));
+  }
+  // A server that restarts is found again after a second at most, not after two minutes.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  if (client::IsLocalTarget(options.address)) {
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  }
+  return arguments;
+}
+
+template <typename Request>
+absl::Status CheckRequest(const Request& request) {
+  if constexpr (requires { request.query(); }) {
+    return client::CheckQueryText(request.query());
+  } else if constexpr (std::is_same_v<Request, v1::DeparseRequest>) {
+    if (request.has_json() && text::FindInvalid(request.json()).has_value()) {
+      return MakeError(Reason::kInvalidTree, "the JSON tree is not valid UTF-8");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Cancellation::Cancellation() : calls_(std::make_shared<client::CallSet>()) {}
+void Cancellation::Cancel() { calls_->CancelAll(); }
+bool Cancellation::IsCancelled() const { return calls_->cancelled(); }
+
+class Client::Impl {
+ public:
+  using ParserStub = v1::ParserService::StubInterface;
+  using GrammarStub = v1::GrammarService::StubInterface;
+
+  Impl(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
+      : options_(std::move(options)),
+        parser_(v1::ParserService::NewStub(channel)),
+        grammar_(v1::GrammarService::NewStub(channel)) {}
+
+  ~Impl() {
+    calls_.CancelAll();
+    calls_.WaitUntilEmpty();
+  }
+
+  const ClientOptions& options() const { return options_; }
+  ParserStub& parser() { return *parser_; }
+  GrammarStub& grammar() { return *grammar_; }
+
+  template <typename Stub, typename Request, typename Response>
+  absl::StatusOr<Response> Call(Stub& stub,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const Request& request, const CallOptions& options) {
+    if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+    const auto context = Begin(options);
+    Response response;
+    const grpc::Status status = (stub.*method)(context.get(), request, &response);
+    End(context, options);
+    if (!status.ok()) return ErrorOf(status);
+    return response;
+  }
+
+  template <typename Async, typename Request, typename Response>
+  void CallAsync(Async* stub,
+                 void (Async::*method)(grpc::ClientContext*, const Request*, Response*,
+                                       std::function<void(grpc::Status)>),
+                 Request request, Callback<Response> callback, const CallOptions& options) {
+    struct Running {
+      Request request;
+      Response response;
+      Callback<Response> callback;
+      CallOptions options;
+      std::shared_ptr<grpc::ClientContext> context;
+      std::unique_ptr<grpc::Alarm> alarm;
+    };
+    auto running = std::make_shared<Running>();
+    running->request = std::move(request);
+    running->callback = std::move(callback);
+    running->options = options;
+    running->context = Begin(options);
+
+    if (absl::Status status = CheckRequest(running->request); !status.ok()) {
+      // By way of an alarm that is due, so that this callback too runs on a thread of gRPC and not
+      // under a lock of the caller.
+      running->alarm = std::make_unique<grpc::Alarm>();
+      running->alarm->Set(std::chrono::system_clock::now(), [this, running, status](bool) {
+        running->callback(status);
+        running->alarm.reset();  // it holds this function, which holds it
+        End(running->context, running->options);
+      });
+      return;
+    }
+    (stub->*method)(running->context.get(), &running->request, &running->response,
+                    [this, running](const grpc::Status& status) {
+                      if (status.ok()) {
+                        running->callback(std::move(running->response));
+                      } else {
+                        running->callback(ErrorOf(status));
+                      }
+                      End(running->context, running->options);
+                    });
+  }
+
+ private:
+  // gRPC says "failed to connect to all addresses" and not to which.
+  absl::Status ErrorOf(const grpc::Status& status) const {
+    const bool from_the_server = !status.error_details().empty();
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || from_the_server) {
+      return client::FromGrpcStatus(status);
+    }
+    return MakeError(Reason::kUnavailable, absl::StrCat("cannot reach ", options_.address, ": ",
+                                                        status.error_message()));
+  }
+
+  std::shared_ptr<grpc::ClientContext> Begin(const CallOptions& options) {
+    auto context = std::make_shared<grpc::ClientContext>();
+    const auto timeout = options.timeout.count() < 0 ? options_.timeout : options.timeout;
+    if (timeout.count() > 0) context->set_deadline(std::chrono::system_clock::now() + timeout);
+    context->set_wait_for_ready(options.wait_for_ready);
+    calls_.Add(context);
+    if (options.cancellation.has_value()) options.cancellation->calls_->Add(context);
+    return context;
+  }
+
+  // The last use of this object by a call.
+  void End(const std::shared_ptr<grpc::ClientContext>& context, const CallOptions& options) {
+    if (options.cancellation.has_value()) options.cancellation->calls_->Remove(context);
+    calls_.Remove(context);
+  }
+
+  const ClientOptions options_;
+  const std::unique_ptr<ParserStub> parser_;
+  const std::unique_ptr<GrammarStub> grammar_;
+  client::CallSet calls_;
+};
+
+Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::~Client() = default;
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  absl::StatusOr<std::string> target = client::TargetOfAddress(options.address);
+  if (!target.ok()) return target.status();
+  options.address = *std::move(target);
+  if (options.user_agent.empty()) options.user_agent = "pgparsed-cpp/" PGPARSED_VERSION;
+  const auto credentials =
+      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials();
+  const auto channel =
+      grpc::CreateCustomChannel(options.address, credentials, ChannelArguments(options));
+  return std::unique_ptr<Client>(new Client(std::make_unique<Impl>(std::move(options), channel)));
+}
+
+const ClientOptions& Client::options() const { return impl_->options(); }
+
+// The two forms of each unary method.
+#define PGPARSED_UNARY(stub, Stub, Method)                                                     \
+  absl::StatusOr<v1::Method##Response> Client::Method(const v1::Method##Request& request,      \
+                                                      const CallOptions& options) {            \
+    return impl_->Call(impl_->stub(), &Impl::Stub::Method, request, options);                  \
+  }                                                                                            \
+  void Client::Method##Async(v1::Method##Request request,                                      \
+                             Callback<v1::Method##Response> callback,                          \
+                             const CallOptions& options) {                                     \
+    impl_->CallAsync<Impl::Stub::async_interface, v1::Method##Request, v1::Method##Response>(  \
+        impl_->stub().async(), &Impl::Stub::async_interface::Method, std::move(request),       \
+        std::move(callback), options);                                                         \
+  }
+
+PGPARSED_UNARY(parser, ParserStub, Parse)
+PGPARSED_UNARY(parser, ParserStub, ParsePlpgsql)
+PGPARSED_UNARY(parser, ParserStub, Fingerprint)
+PGPARSED_UNARY(parser, ParserStub, Normalize)
+PGPARSED_UNARY(parser, ParserStub, Scan)
+PGPARSED_UNARY(parser, ParserStub, Split)
+PGPARSED_UNARY(parser, ParserStub, Deparse)
+PGPARSED_UNARY(parser, ParserStub, Format)
+PGPARSED_UNARY(parser, ParserStub, ExtractComments)
+PGPARSED_UNARY(parser, ParserStub, Summarize)
+PGPARSED_UNARY(parser, ParserStub, Analyze)
+PGPARSED_UNARY(grammar, GrammarStub, ListGrammars)
+PGPARSED_UNARY(grammar, GrammarStub, GetGrammarSchema)
+
+#undef PGPARSED_UNARY
+
+absl::StatusOr<std::string> Client::ParseJson(std::string_view sql, const CallOptions& options) {
+  v1::ParseRequest request;
+  request.set_query(std::string(sql));
+  request.set_grammar(this->options().grammar);
+  request.set_format(v1::TREE_FORMAT_JSON);
+  auto response = Parse(request, options);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_json());
+}
+
+absl::StatusOr<std::string> Client::ParseProtobuf(std::string_view sql,
+                                                  const CallOptions& options) {
+  v1::ParseRequest request;
+  request.set_query(std::string(sql));
+  request.set_grammar(this->options().grammar);
+  request.set_format(v1::TREE_FORMAT_PROTOBUF);
+  auto response = Parse(request, options);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_protobuf());
+}
+
+absl::StatusOr<uint64_t> Client::Fingerprint(std::string_view sql, const CallOptions& options) {
+  v1::FingerprintRequest request;
+  request.set_query(std::string(sql));
+  request.set_grammar(this->options().grammar);
+  auto response = Fingerprint(request, options);
+  if (!response.ok()) return response.status();
+  return response->fingerprint();
+}
+
+absl::StatusOr<std::string> Client::Normalize(std::string_view sql, const CallOptions& options) {
+  v1::NormalizeRequest request;
+  request.set_query(std::string(sql));
+  request.set_grammar(this->options().grammar);
+  auto response = Normalize(request, options);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_query());
+}
+
+absl::StatusOr<std::string> Client::Deparse(std::string_view protobuf_tree,
+                                            const CallOptions& options) {
+  v1::DeparseRequest request;
+  request.set_protobuf(std::string(protobuf_tree));
+  request.set_grammar(this->options().grammar);
+  auto response = Deparse(request, options);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_query());
+}
+
+absl::StatusOr<std::string> Client::Format(std::string_view sql, const CallOptions& options) {
+  v1::FormatRequest request;
+  request.set_query(std::string(sql));
+  request.set_grammar(this->options().grammar);
+  auto response = Format(request, options);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_query());
+}
+
+}  // namespace pgparsed

@@ -1,0 +1,234 @@
+// The C++ client of a pgparsed server.
+//
+//   auto client = pgparsed::Client::Connect({.address = "unix:/run/pgparsed/pgparsed.sock"});
+//   if (!client.ok()) return client.status();
+//   absl::StatusOr<std::string> tree = (*client)->ParseJson("SELECT 1");
+//   if (!tree.ok()) {
+//     if (auto error = pgparsed::SqlErrorOf(tree.status())) {  // pgparsed/errors.h
+//       std::cerr << error->line << ":" << error->column << ": " << error->message << "\n";
+//     }
+//   }
+//
+// Requests and answers are the messages of the contract (pgparsed/v1/parser.proto,
+// pgparsed/v1/grammar.proto), where every field's unit and default is written. Each unary method
+// exists twice:
+//
+//   Method(request, options)                 blocks until the answer is there or the deadline
+//                                            passed; absl::StatusOr<Response>.
+//   MethodAsync(request, callback, options)  returns at once; the callback runs exactly once, on a
+//                                            thread of gRPC.
+//
+// Errors are absl::Status values. ReasonOf, SqlErrorOf and ErrorMetadataOf of pgparsed/errors.h
+// read them. What the server did not say itself has the reason of its code: kDeadline, kCancelled,
+// kUnimplemented, kUnavailable (no connection), else kInternal.
+//
+// Thread-safety: every member function may be called from any thread at any time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "pgparsed/errors.h"
+#include "pgparsed/v1/grammar.pb.h"
+#include "pgparsed/v1/parser.pb.h"
+
+namespace grpc {
+class ChannelCredentials;
+}  // namespace grpc
+
+namespace pgparsed {
+
+namespace client {
+class CallSet;
+}  // namespace client
+
+// How a client connects, and what its calls do by default.
+struct ClientOptions {
+  // Where the server listens: "host:port", "[::1]:50051", "host" (port 50051), "unix:/path" or
+  // "/path". A target in another of gRPC's schemes ("dns:///name:port") is taken as it is.
+  std::string address = "127.0.0.1:50051";
+
+  // TLS or other credentials. Null: plaintext.
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+
+  // The longest that a call may take, retries included, unless CallOptions say otherwise. Zero: no
+  // limit but the server's.
+  std::chrono::milliseconds timeout{30'000};
+
+  // The largest answer that is taken. Unary results are up to 64 MiB (the server's
+  // max_unary_result_bytes); gRPC's own default of 4 MiB would refuse them.
+  size_t max_receive_bytes = 80u << 20;
+
+  // How often a call is tried in all when the server answers UNAVAILABLE (overloaded, draining) or
+  // cannot be reached. 1 to 5; 1: no retries. Nothing else is ever retried. Between tries gRPC
+  // waits for 50 ms and more, or for as long as the server says.
+  int max_attempts = 4;
+
+  // A ping on a connection with calls that has been silent for so long; an answer must come within
+  // keepalive_timeout, else the connection is given up. Zero: no pings. The server permits 30 s
+  // and more.
+  std::chrono::milliseconds keepalive_interval{60'000};
+  std::chrono::milliseconds keepalive_timeout{20'000};
+
+  // The grammar of the shortcuts that take bare SQL. 0: the server's default.
+  uint32_t grammar = 0;
+
+  // Stands before gRPC's own user agent in the server's logs. Empty: "pgparsed-cpp/<version>".
+  std::string user_agent;
+};
+
+// Stops calls. Copies share one state: give a copy to the calls in CallOptions, keep one, and call
+// Cancel from any thread, as often as you like. Calls that run end with kCancelled soon after;
+// calls that begin later end so at once.
+class Cancellation {
+ public:
+  Cancellation();
+
+  // Does not block and does not wait for the calls to end.
+  void Cancel();
+  bool IsCancelled() const;
+
+ private:
+  friend class Client;
+  std::shared_ptr<client::CallSet> calls_;
+};
+
+// What one call does differently.
+struct CallOptions {
+  // Negative: ClientOptions::timeout. Zero: no limit but the server's.
+  std::chrono::milliseconds timeout{-1};
+
+  // What stops the call. Empty: nothing but the timeout does.
+  std::optional<Cancellation> cancellation;
+
+  // Wait for a connection until the timeout, instead of failing when there is none.
+  bool wait_for_ready = false;
+};
+
+// A connection to a server. It is made when the first call needs it, kept, and made again when it
+// breaks: Connect itself does not block and succeeds although nothing listens.
+//
+// The destructor cancels the calls that run and waits until their callbacks have returned. So a
+// client must not be destroyed by a callback of its own, and a callback must not wait for another
+// one of the same client.
+class Client {
+ public:
+  template <typename Response>
+  using Callback = std::function<void(absl::StatusOr<Response>)>;
+
+  // kInvalidRequest when an option is out of its range or the address cannot be one.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(ClientOptions options);
+
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // The options in force, `address` as the gRPC target that it stands for.
+  const ClientOptions& options() const;
+
+  // --- ParserService ---------------------------------------------------------------------------
+  // Query text must be UTF-8 without NUL bytes: else kInvalidQueryText, without a call.
+
+  absl::StatusOr<v1::ParseResponse> Parse(const v1::ParseRequest& request,
+                                          const CallOptions& options = {});
+  void ParseAsync(v1::ParseRequest request, Callback<v1::ParseResponse> callback,
+                  const CallOptions& options = {});
+
+  absl::StatusOr<v1::ParsePlpgsqlResponse> ParsePlpgsql(const v1::ParsePlpgsqlRequest& request,
+                                                        const CallOptions& options = {});
+  void ParsePlpgsqlAsync(v1::ParsePlpgsqlRequest request,
+                         Callback<v1::ParsePlpgsqlResponse> callback,
+                         const CallOptions& options = {});
+
+  absl::StatusOr<v1::FingerprintResponse> Fingerprint(const v1::FingerprintRequest& request,
+                                                      const CallOptions& options = {});
+  void FingerprintAsync(v1::FingerprintRequest request,
+                        Callback<v1::FingerprintResponse> callback,
+                        const CallOptions& options = {});
+
+  absl::StatusOr<v1::NormalizeResponse> Normalize(const v1::NormalizeRequest& request,
+                                                  const CallOptions& options = {});
+  void NormalizeAsync(v1::NormalizeRequest request, Callback<v1::NormalizeResponse> callback,
+                      const CallOptions& options = {});
+
+  absl::StatusOr<v1::ScanResponse> Scan(const v1::ScanRequest& request,
+                                        const CallOptions& options = {});
+  void ScanAsync(v1::ScanRequest request, Callback<v1::ScanResponse> callback,
+                 const CallOptions& options = {});
+
+  absl::StatusOr<v1::SplitResponse> Split(const v1::SplitRequest& request,
+                                          const CallOptions& options = {});
+  void SplitAsync(v1::SplitRequest request, Callback<v1::SplitResponse> callback,
+                  const CallOptions& options = {});
+
+  absl::StatusOr<v1::DeparseResponse> Deparse(const v1::DeparseRequest& request,
+                                              const CallOptions& options = {});
+  void DeparseAsync(v1::DeparseRequest request, Callback<v1::DeparseResponse> callback,
+                    const CallOptions& options = {});
+
+  absl::StatusOr<v1::FormatResponse> Format(const v1::FormatRequest& request,
+                                            const CallOptions& options = {});
+  void FormatAsync(v1::FormatRequest request, Callback<v1::FormatResponse> callback,
+                   const CallOptions& options = {});
+
+  absl::StatusOr<v1::ExtractCommentsResponse> ExtractComments(
+      const v1::ExtractCommentsRequest& request, const CallOptions& options = {});
+  void ExtractCommentsAsync(v1::ExtractCommentsRequest request,
+                            Callback<v1::ExtractCommentsResponse> callback,
+                            const CallOptions& options = {});
+
+  absl::StatusOr<v1::SummarizeResponse> Summarize(const v1::SummarizeRequest& request,
+                                                  const CallOptions& options = {});
+  void SummarizeAsync(v1::SummarizeRequest request, Callback<v1::SummarizeResponse> callback,
+                      const CallOptions& options = {});
+
+  absl::StatusOr<v1::AnalyzeResponse> Analyze(const v1::AnalyzeRequest& request,
+                                              const CallOptions& options = {});
+  void AnalyzeAsync(v1::AnalyzeRequest request, Callback<v1::AnalyzeResponse> callback,
+                    const CallOptions& options = {});
+
+  // --- GrammarService --------------------------------------------------------------------------
+
+  absl::StatusOr<v1::ListGrammarsResponse> ListGrammars(
+      const v1::ListGrammarsRequest& request = {}, const CallOptions& options = {});
+  void ListGrammarsAsync(v1::ListGrammarsRequest request,
+                         Callback<v1::ListGrammarsResponse> callback,
+                         const CallOptions& options = {});
+
+  absl::StatusOr<v1::GetGrammarSchemaResponse> GetGrammarSchema(
+      const v1::GetGrammarSchemaRequest& request, const CallOptions& options = {});
+  void GetGrammarSchemaAsync(v1::GetGrammarSchemaRequest request,
+                             Callback<v1::GetGrammarSchemaResponse> callback,
+                             const CallOptions& options = {});
+
+  // --- Shortcuts -------------------------------------------------------------------------------
+  // The common calls with ClientOptions::grammar and every other option at its default. They block
+  // like the methods that they stand for.
+
+  // The tree as JSON, as libpg_query prints it.
+  absl::StatusOr<std::string> ParseJson(std::string_view sql, const CallOptions& options = {});
+  // The tree as a serialized pg_query.ParseResult.
+  absl::StatusOr<std::string> ParseProtobuf(std::string_view sql, const CallOptions& options = {});
+  absl::StatusOr<uint64_t> Fingerprint(std::string_view sql, const CallOptions& options = {});
+  // The SQL with $n in place of constants.
+  absl::StatusOr<std::string> Normalize(std::string_view sql, const CallOptions& options = {});
+  // The SQL of a serialized pg_query.ParseResult of the same grammar.
+  absl::StatusOr<std::string> Deparse(std::string_view protobuf_tree,
+                                      const CallOptions& options = {});
+  // The SQL in a uniform layout, comments kept.
+  absl::StatusOr<std::string> Format(std::string_view sql, const CallOptions& options = {});
+
+ private:
+  class Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pgparsed

@@ -1,0 +1,98 @@
+// The front's end of a channel: one per worker process. Writes jobs, waits for answers, and lends
+// answers out in place. Layout, state machine and security: channel_layout.h.
+//
+// Thread-safety: one thread (the worker's feeder) takes slots, puts jobs and waits. WakeUp and the
+// release of leases may come from any thread. A lease may outlive the FrontEnd and the worker.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "channel/message.h"
+#include "channel/worker_end.h"
+
+namespace pgparsed::channel {
+
+struct ChannelOptions {
+  uint32_t slots = 4;
+  uint64_t max_text_bytes = 17u << 20;  // text and comments of one job
+  uint64_t max_answer_bytes = 65u << 20;
+  uint32_t spin_ns = 0;  // the longest spin before sleeping, on both ends; 0: none
+};
+
+class FrontEnd {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // No sleep is longer, whatever the worker does to the doorbell.
+  static constexpr std::chrono::milliseconds kLongestSleep{50};
+
+  // Makes the memfd and maps it. Fails when the system has no memory or descriptors for it.
+  static absl::StatusOr<std::unique_ptr<FrontEnd>> Create(const ChannelOptions& options);
+  ~FrontEnd();
+
+  FrontEnd(const FrontEnd&) = delete;
+  FrontEnd& operator=(const FrontEnd&) = delete;
+
+  // The memfd, for the worker to inherit. Owned here.
+  int fd() const;
+
+  // Blocks until a slot is free and takes it; nullopt when `give_up` says so (asked at first and
+  // after each WakeUp). A slot that was taken is given back with the last copy of its lease.
+  std::optional<uint32_t> TakeSlot(absl::FunctionRef<bool()> give_up);
+
+  // The keeper of a taken slot: when the last copy is gone the slot is free and the pages that it
+  // should not keep go back to the system.
+  std::shared_ptr<void> Lease(uint32_t slot);
+
+  // Writes a job into a taken slot and rings. `header`'s sizes are set here. OUT_OF_RANGE for a
+  // text that the slot cannot hold; the slot stays taken.
+  absl::Status PutJob(uint32_t slot, JobHeader header, std::string_view text,
+                      std::string_view comments);
+
+  enum class Outcome {
+    kAnswered,
+    kTimeout,
+    kGaveUp,
+    kBroken,  // the worker wrote a state or a size that cannot be
+  };
+
+  // Blocks until the job in `slot` is answered, the time is over or `give_up` says so (asked at
+  // first and after each WakeUp). An answer that is there wins.
+  Outcome WaitForAnswer(uint32_t slot, Clock::time_point deadline,
+                        absl::FunctionRef<bool()> give_up);
+
+  // The answer region, up to what the worker said after kAnswered. Its content is not checked.
+  std::span<const std::byte> AnswerBytes(uint32_t slot) const;
+
+  // Whether the worker has taken the job up; what it says, so no more than a hint.
+  bool WasTaken(uint32_t slot) const;
+
+  // Makes the waiting thread ask its `give_up`.
+  void WakeUp();
+
+  // What the worker left before it died.
+  LastWords last_words() const;
+
+  // Bytes of memory that the channel's file has at this moment.
+  uint64_t AllocatedBytes() const;
+
+ private:
+  class Memory;
+  class SlotLease;
+  explicit FrontEnd(std::shared_ptr<Memory> memory, uint32_t spin_ns);
+
+  const std::shared_ptr<Memory> memory_;
+  struct Waiter;
+  const std::unique_ptr<Waiter> waiter_;
+};
+
+}  // namespace pgparsed::channel

@@ -1,0 +1,54 @@
+// The worker's end of a channel: takes jobs, hands back answers. The layout, the state machine and
+// the security section are in channel_layout.h.
+//
+// One thread of the worker uses it. The worker trusts the front.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "channel/message.h"
+
+namespace pgparsed::channel {
+
+// The descriptor on which a worker finds its channel.
+inline constexpr int kWorkerChannelFd = 3;
+
+// What a worker leaves in its channel before it dies of something that it could name.
+enum class LastWords : uint32_t {
+  kNone = 0,           // it was killed, or crashed in a way that it could not see
+  kStackOverflow = 1,  // the job nested deeper than the large stack
+  kMemoryLimit = 2,    // an allocation failed at the memory limit
+  kFatalSignal = 3,    // SIGSEGV and such, not from the stack
+};
+
+class WorkerEnd {
+ public:
+  // Maps the channel behind `fd`. The mapping stays until the end of the process.
+  static absl::StatusOr<std::unique_ptr<WorkerEnd>> Open(int fd);
+  virtual ~WorkerEnd() = default;
+
+  // A job as it stands in the channel. Views are valid until FinishJob.
+  struct Job {
+    JobHeader header;
+    std::string_view text;
+    std::string_view comments;
+    std::span<std::byte> answer;
+  };
+
+  // Blocks until there is a job. nullopt-like end: never returns after the front closed, because
+  // the process dies with it (PDEATHSIG).
+  virtual Job NextJob() = 0;
+
+  // Hands the answer to the front. `answer_bytes` is what AnswerWriter::Finish returned.
+  virtual void FinishJob(uint64_t answer_bytes) = 0;
+
+  // Async-signal-safe: leaves last words for the front. The caller exits next.
+  virtual void SayLastWords(LastWords words) = 0;
+};
+
+}  // namespace pgparsed::channel

@@ -1,0 +1,222 @@
+#include "grammar/deparse.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "grammar/library_options.h"
+
+// Last: its macros would break other headers.
+#include "grammar/guarded.h"
+
+namespace pgparsed::grammar {
+namespace {
+
+#if PGPARSED_GRAMMAR >= 17
+
+// Everything below up to DeparseStatements runs guarded: memory comes from palloc only.
+
+#if PGPARSED_GRAMMAR >= 18
+
+bool RunsToEndOfLine(const char* comment) { return comment[0] == '-' && comment[1] == '-'; }
+
+// Copies comments for the deparser. One that runs to the end of its line must be followed by a
+// line break, whoever made it.
+PostgresDeparseComment** CopyComments(const std::vector<Comment>& comments) {
+  auto** copies = static_cast<PostgresDeparseComment**>(
+      palloc0((comments.size() + 1) * sizeof(PostgresDeparseComment*)));
+  for (size_t i = 0; i < comments.size(); ++i) {
+    auto* copy = static_cast<PostgresDeparseComment*>(palloc0(sizeof(PostgresDeparseComment)));
+    copy->match_location = std::max(comments[i].match_location, 0);
+    copy->newlines_before_comment = static_cast<int>(comments[i].newlines_before);
+    copy->newlines_after_comment = static_cast<int>(comments[i].newlines_after);
+    copy->str = static_cast<char*>(palloc0(comments[i].text.size() + 1));
+    std::memcpy(copy->str, comments[i].text.data(), comments[i].text.size());
+    if (RunsToEndOfLine(copy->str) && copy->newlines_after_comment == 0) {
+      copy->newlines_after_comment = 1;
+    }
+    copies[i] = copy;
+  }
+  return copies;
+}
+
+// Whether the text's last line may end in a comment that would swallow what follows. A "--" in a
+// literal counts too: a line break is harmless there.
+bool LastLineHasDashes(StringInfo text) {
+  const char* line = std::strrchr(text->data, '\n');
+  return std::strstr(line != nullptr ? line : text->data, "--") != nullptr;
+}
+
+void TrimEnd(StringInfo text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\n'; };
+  while (text->len > 0 && is_space(text->data[text->len - 1])) text->data[--text->len] = '\0';
+}
+
+void PrintStatements(const List* statements, const Layout& layout,
+                     const std::vector<Comment>& all_comments, StringInfo out) {
+  PostgresDeparseComment** comments = CopyComments(all_comments);
+  PostgresDeparseOpts options = {};
+  options.comments = static_cast<PostgresDeparseComment**>(
+      palloc0((all_comments.size() + 1) * sizeof(PostgresDeparseComment*)));
+  options.pretty_print = layout.pretty;
+  options.indent_size = static_cast<int>(layout.indent_size);
+  options.max_line_length = static_cast<int>(layout.max_line_length);
+  options.commas_start_of_line = layout.commas_start_of_line;
+
+  const int count = list_length(statements);
+  int64_t begin = 0;  // of the comments that belong to a statement
+  for (int i = 0; i < count; ++i) {
+    auto* statement = static_cast<RawStmt*>(list_nth(statements, i));
+    const bool last = i + 1 == count;
+    const int64_t end =
+        last ? INT64_MAX
+             : std::max(begin, int64_t{statement->stmt_location} + int64_t{statement->stmt_len});
+    options.comment_count = 0;
+    for (size_t k = 0; k < all_comments.size(); ++k) {
+      const int64_t at = comments[k]->match_location;
+      if (at >= begin && at < end) options.comments[options.comment_count++] = comments[k];
+    }
+    begin = end;
+    options.trailing_newline = last && layout.trailing_newline;
+
+    StringInfoData text;
+    initStringInfo(&text);
+    deparseRawStmtOpts(&text, statement, &options);
+    // The break between statements stands for the one in front of a comment.
+    const size_t skipped = layout.pretty && i > 0 ? std::strspn(text.data, " \n") : 0;
+    if (!last) {
+      if (layout.pretty) TrimEnd(&text);
+      if (options.comment_count > 0 && LastLineHasDashes(&text)) appendStringInfoChar(&text, '\n');
+    }
+    appendStringInfoString(out, text.data + skipped);
+    if (!last) appendStringInfoString(out, layout.pretty ? ";\n\n" : "; ");
+    pfree(text.data);
+  }
+
+  if (count == 0) {
+    for (size_t k = 0; k < all_comments.size(); ++k) {
+      if (k > 0) appendStringInfoChar(out, '\n');
+      appendStringInfoString(out, comments[k]->str);
+    }
+    if (layout.trailing_newline && out->len > 0) appendStringInfoChar(out, '\n');
+  }
+  // The break that CopyComments added behind a comment at the very end.
+  if (!layout.trailing_newline && !all_comments.empty() &&
+      all_comments.back().newlines_after == 0 && out->len > 0 && out->data[out->len - 1] == '\n') {
+    out->data[--out->len] = '\0';
+  }
+}
+
+#else
+
+void PrintStatements(const List* statements, const Layout&, const std::vector<Comment>&,
+                     StringInfo out) {
+  const int count = list_length(statements);
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) appendStringInfoString(out, "; ");
+    deparseRawStmt(out, static_cast<RawStmt*>(list_nth(statements, i)));
+  }
+}
+
+#endif
+
+#endif
+
+#if PGPARSED_GRAMMAR < 18
+
+// libpg_query before 18 dereferences the NULL that protobuf-c gives for malformed bytes.
+bool IsWellFormed(std::string_view tree) {
+  auto* message = pg_query__parse_result__unpack(
+      nullptr, tree.size(), reinterpret_cast<const uint8_t*>(tree.data()));
+  if (message == nullptr) return false;
+  pg_query__parse_result__free_unpacked(message, nullptr);
+  return true;
+}
+
+#endif
+
+PgQueryProtobuf AsLibraryProtobuf(std::string_view tree) {
+  PgQueryProtobuf protobuf = {};
+  protobuf.len = tree.size();
+  protobuf.data = const_cast<char*>(tree.data());
+  return protobuf;
+}
+
+std::optional<GrammarError> CheckComments(const std::vector<Comment>& comments) {
+  if (kFeatures.comments || comments.empty()) return std::nullopt;
+  return MakeGrammarError(Reason::kUnsupportedOption,
+                          "this grammar cannot print comments: leave them out");
+}
+
+}  // namespace
+
+#if PGPARSED_GRAMMAR >= 17
+
+Result<std::string_view> DeparseStatements(LibraryScope& scope, void* statements,
+                                           const Layout& layout,
+                                           const std::vector<Comment>& comments,
+                                           std::vector<LibraryText>&) {
+  StringInfoData out = {};
+  auto error = RunGuarded(scope.memory_context(), Reason::kInvalidTree, [&] {
+    initStringInfo(&out);
+    PrintStatements(static_cast<const List*>(statements), layout, comments, &out);
+  });
+  if (error) return *std::move(error);
+  return std::string_view(out.data, static_cast<size_t>(out.len));
+}
+
+Result<std::string_view> DeparseProtobuf(LibraryScope& scope, std::string_view tree,
+                                         const Layout& layout, const std::vector<Comment>& comments,
+                                         std::vector<LibraryText>& results) {
+  if (auto error = CheckLayout(layout)) return *error;
+  if (auto error = CheckComments(comments)) return *error;
+#if PGPARSED_GRAMMAR < 18
+  if (!IsWellFormed(tree)) {
+    return MakeGrammarError(Reason::kInvalidTree,
+                            "the tree is no serialized pg_query.ParseResult of this grammar");
+  }
+#endif
+  List* statements = nullptr;
+  auto error = RunGuarded(scope.memory_context(), Reason::kInvalidTree, [&] {
+    statements = pg_query_protobuf_to_nodes(AsLibraryProtobuf(tree));
+  });
+  if (error) return *std::move(error);
+  return DeparseStatements(scope, statements, layout, comments, results);
+}
+
+#else
+
+Result<std::string_view> DeparseProtobuf(LibraryScope&, std::string_view tree, const Layout& layout,
+                                         const std::vector<Comment>& comments,
+                                         std::vector<LibraryText>& results) {
+  if (auto error = CheckLayout(layout)) return *error;
+  if (auto error = CheckComments(comments)) return *error;
+  if (!IsWellFormed(tree)) {
+    return MakeGrammarError(Reason::kInvalidTree,
+                            "the tree is no serialized pg_query.ParseResult of this grammar");
+  }
+  const PgQueryDeparseResult result = pg_query_deparse_protobuf(AsLibraryProtobuf(tree));
+  if (result.error != nullptr) {
+    GrammarError error = FromLibrary(*result.error, Reason::kInvalidTree);
+    pg_query_free_deparse_result(result);
+    return error;
+  }
+  results.emplace_back(result.query, std::strlen(result.query));
+  return results.back().view();
+}
+
+// The archive exports the deparser behind the protobuf reader only.
+Result<std::string_view> DeparseStatements(LibraryScope& scope, void* statements,
+                                           const Layout& layout,
+                                           const std::vector<Comment>& comments,
+                                           std::vector<LibraryText>& results) {
+  PgQueryProtobuf tree = {};
+  auto error = RunGuarded(scope.memory_context(), Reason::kInvalidTree,
+                          [&] { tree = pg_query_nodes_to_protobuf(statements); });
+  if (error) return *std::move(error);
+  const LibraryText owner(tree.data, tree.len);
+  return DeparseProtobuf(scope, owner.view(), layout, comments, results);
+}
+
+#endif
+
+}  // namespace pgparsed::grammar

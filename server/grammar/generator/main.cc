@@ -1,0 +1,16 @@
+// grammar_generator <pg_query.proto> <folder>: writes what the operations of a grammar need to
+// know of its protobuf schema. Runs at build time, once for each grammar.
+#include <iostream>
+
+#include "grammar/generator/grammar_proto.h"
+#include "grammar/generator/schema_writer.h"
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: grammar_generator <pg_query.proto> <folder>\n";
+    return 2;
+  }
+  const auto proto = pgparsed::generator::GrammarProto::Load(argv[1]);
+  if (proto == nullptr) return 1;
+  return pgparsed::generator::WriteSchema(*proto, argv[2]) ? 0 : 1;
+}

@@ -1,0 +1,93 @@
+// pgparsed, the front: reads the options, starts the pool and the doors, waits for a signal,
+// drains.
+
+#include <pthread.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "absl/time/clock.h"
+#include "grpc/server.h"
+#include "logging.h"
+#include "options.h"
+#include "pool/pool.h"
+#include "service/backend.h"
+
+namespace pgparsed {
+namespace {
+
+constexpr int kExitOptions = 2;
+constexpr int kExitStart = 1;
+
+// One line for the operator; the log may be off.
+int Fail(const absl::Status& status, int exit_code) {
+  std::fprintf(stderr, "pgparsed: %.*s\n", static_cast<int>(status.message().size()),
+               status.message().data());
+  return exit_code;
+}
+
+// Blocked before any thread exists, so that all threads inherit the mask and only Wait sees them.
+sigset_t BlockEndSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int Run(const Options& options) {
+  const sigset_t end_signals = BlockEndSignals();
+  signal(SIGPIPE, SIG_IGN);
+  if (options.exit_with_parent) {
+    const pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) return kExitStart;  // it died before the signal was asked for
+  }
+  StartLogging(options.log);
+
+  for (const grpc_door::ListenAddress& address : options.server.listen) {
+    if (absl::Status status = grpc_door::CheckListenAddress(address); !status.ok()) {
+      return Fail(status, kExitOptions);
+    }
+  }
+  absl::StatusOr<std::unique_ptr<pool::Pool>> pool = pool::Pool::Start(options.pool);
+  if (!pool.ok()) return Fail(pool.status(), kExitStart);
+  service::Backend backend(**pool, options.limits);
+  absl::StatusOr<std::unique_ptr<grpc_door::Server>> server =
+      grpc_door::Server::Start(options.server, backend);
+  if (!server.ok()) return Fail(server.status(), kExitStart);
+
+  for (const grpc_door::ListenAddress& address : (*server)->addresses()) {
+    spdlog::info("listening on {}", address.ToString());
+  }
+  for (const pool::GrammarStatus& grammar : (*pool)->Grammars()) {
+    spdlog::info("grammar {}: libpg_query {}, PostgreSQL {}, {} workers{}", grammar.major,
+                 grammar.library_version, grammar.postgres_version, grammar.workers,
+                 grammar.is_default ? ", the default" : "");
+  }
+
+  int signal_number = 0;
+  sigwait(&end_signals, &signal_number);
+  spdlog::info("{}: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+  (*server)->SetNotServing();
+  absl::SleepFor(options.drain_delay);
+  const absl::Time deadline = absl::Now() + options.drain_timeout;
+  (*server)->Shutdown(deadline);
+  (*pool)->Drain(deadline);
+  spdlog::info("stopped");
+  return 0;
+}
+
+}  // namespace
+}  // namespace pgparsed
+
+int main(int argc, char** argv) {
+  pgparsed::ParsedOptions parsed = pgparsed::ParseOptions(argc, argv);
+  if (!parsed.options) return parsed.exit_code;
+  return pgparsed::Run(*parsed.options);
+}

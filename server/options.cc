@@ -1,0 +1,253 @@
+#include "options.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "grpc/listen_address.h"
+#include "text/views.h"
+
+namespace pgparsed {
+namespace {
+
+constexpr char kDefaultListen[] = "127.0.0.1:50051";
+
+// Beside this executable: an installation has its workers there.
+std::string DefaultWorkerDir() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string(".") : self.parent_path().string();
+}
+
+// "PGPARSED_MAX_QUERY_BYTES" for "--max-query-bytes".
+std::string EnvironmentName(std::string_view flag) {
+  std::string name = "PGPARSED_";
+  for (const char c : flag.substr(2)) {
+    name.push_back(c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+  }
+  return name;
+}
+
+// Adds an option with its environment variable and its default as people write it.
+CLI::Option* Add(CLI::App& app, const std::string& flag, std::string text,
+                 std::function<bool(const std::string&)> set, const std::string& type,
+                 const std::string& default_text, const std::string& what_is_valid) {
+  CLI::Option* option = app.add_option_function<std::string>(
+      flag,
+      [flag, set = std::move(set), what_is_valid](const std::string& value) {
+        if (!set(value)) {
+          throw CLI::ValidationError(flag, absl::StrCat("'", value, "' is not ", what_is_valid));
+        }
+      },
+      std::move(text));
+  option->type_name(type);
+  option->envname(EnvironmentName(flag));
+  if (!default_text.empty()) option->default_str(default_text);
+  return option;
+}
+
+void AddDuration(CLI::App& app, const std::string& flag, const std::string& text,
+                 absl::Duration& value) {
+  Add(
+      app, flag, text,
+      [&value](const std::string& input) {
+        return absl::ParseDuration(input, &value) && value >= absl::ZeroDuration();
+      },
+      "DURATION", absl::FormatDuration(value), "a duration; write it like 500ms, 10s or 2m");
+}
+
+std::string FormatBytes(uint64_t bytes) {
+  if (bytes % (1u << 30) == 0 && bytes > 0) return absl::StrCat(bytes >> 30, "GiB");
+  if (bytes % (1u << 20) == 0 && bytes > 0) return absl::StrCat(bytes >> 20, "MiB");
+  if (bytes % (1u << 10) == 0 && bytes > 0) return absl::StrCat(bytes >> 10, "KiB");
+  return absl::StrCat(bytes);
+}
+
+// "16MiB", "64k", "1048576": powers of 1024.
+bool ParseBytes(std::string_view input, uint64_t min, uint64_t max, uint64_t& value) {
+  const size_t digits = std::min(input.find_first_not_of("0123456789"), input.size());
+  uint64_t number = 0;
+  if (!absl::SimpleAtoi(text::ToAbsl(input.substr(0, digits)), &number)) return false;
+  std::string unit(input.substr(digits));
+  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  int shift = 0;
+  if (unit == "k" || unit == "kb" || unit == "kib") shift = 10;
+  else if (unit == "m" || unit == "mb" || unit == "mib") shift = 20;
+  else if (unit == "g" || unit == "gb" || unit == "gib") shift = 30;
+  else if (!unit.empty() && unit != "b") return false;
+  if (number > (max >> shift) || (number << shift) < min) return false;
+  value = number << shift;
+  return true;
+}
+
+void AddBytes(CLI::App& app, const std::string& flag, const std::string& text, uint64_t min,
+              uint64_t max, uint64_t& value) {
+  Add(
+      app, flag, text,
+      [&value, min, max](const std::string& input) { return ParseBytes(input, min, max, value); },
+      "SIZE", FormatBytes(value),
+      absl::StrCat("a size from ", FormatBytes(min), " to ", FormatBytes(max),
+                   "; write it like 64KiB or 16MiB"));
+}
+
+void AddNumber(CLI::App& app, const std::string& flag, const std::string& text, uint32_t min,
+               uint32_t max, uint32_t& value, const std::string& default_text = "") {
+  Add(
+      app, flag, text,
+      [&value, min, max](const std::string& input) {
+        return absl::SimpleAtoi(input, &value) && value >= min && value <= max;
+      },
+      "NUMBER", default_text.empty() ? absl::StrCat(value) : default_text,
+      absl::StrCat("a number from ", min, " to ", max));
+}
+
+bool ParseMode(const std::string& input, uint32_t& mode) {
+  if (input.empty() || input.size() > 4) return false;
+  mode = 0;
+  for (const char c : input) {
+    if (c < '0' || c > '7') return false;
+    mode = mode * 8 + static_cast<uint32_t>(c - '0');
+  }
+  return mode <= 0777;
+}
+
+}  // namespace
+
+ParsedOptions ParseOptions(int argc, char** argv) {
+  Options options;
+  options.pool.worker_dir = DefaultWorkerDir();
+  std::vector<std::string> listen = {kDefaultListen};
+  bool allow_plaintext = false;
+
+  CLI::App app(
+      "pgparsed: PostgreSQL's own parser as a service, over gRPC.\n"
+      "Every option can also be given as an environment variable (PGPARSED_…) or in a file.\n"
+      "Flags win over the environment, the environment wins over the file.");
+  app.name("pgparsed");
+  app.set_version_flag("--version", std::string("pgparsed ") + PGPARSED_VERSION);
+  app.set_config("--config", "", "Read options from this file (TOML: name = value)")
+      ->envname("PGPARSED_CONFIG")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.get_formatter()->column_width(38);
+
+  app.add_option("--listen", listen,
+                 "Listen here: 127.0.0.1:50051, [::1]:50051 or unix:/path; may be given several "
+                 "times")
+      ->envname("PGPARSED_LISTEN")
+      ->type_name("ADDRESS")
+      ->capture_default_str()
+      ->group("Listening");
+  app.add_flag("--allow-plaintext", allow_plaintext,
+               "Allow addresses that are not loopback, though nothing is encrypted")
+      ->envname("PGPARSED_ALLOW_PLAINTEXT")
+      ->group("Listening");
+  Add(
+      app, "--unix-mode", "Permission bits of Unix sockets",
+      [&](const std::string& input) { return ParseMode(input, options.server.unix_mode); }, "OCTAL",
+      "660", "octal permission bits; write them like 660")
+      ->group("Listening");
+  app.add_flag("--admin", options.server.admin, "Offer AdminService to everyone who can connect")
+      ->envname("PGPARSED_ADMIN")
+      ->group("Listening");
+
+  app.add_option("--worker-dir", options.pool.worker_dir,
+                 "Folder with the worker executables, pgparsed-worker-<major>")
+      ->envname("PGPARSED_WORKER_DIR")
+      ->type_name("FOLDER")
+      ->default_str("the folder of pgparsed")
+      ->group("Workers");
+  AddNumber(app, "--default-grammar", "Major version that answers requests which name none", 0, 999,
+            options.pool.default_grammar, "the newest");
+  AddNumber(app, "--workers", "Worker processes of a grammar", 0, 1024, options.pool.workers,
+            "one for each CPU");
+  AddDuration(app, "--grammar-idle-timeout",
+              "Stop a grammar other than the default after so long without a request",
+              options.pool.grammar_idle_timeout);
+  AddBytes(app, "--worker-memory-limit", "Most memory of one worker", 64u << 20, 1ull << 40,
+           options.pool.worker_memory_limit);
+  for (const char* flag : {"--default-grammar", "--workers", "--grammar-idle-timeout",
+                           "--worker-memory-limit"}) {
+    app.get_option(flag)->group("Workers");
+  }
+
+  AddBytes(app, "--max-query-bytes", "Longest query", 1u << 10, 1u << 30,
+           options.limits.max_query_bytes);
+  AddBytes(app, "--max-unary-result-bytes", "Largest result of a unary call", 1u << 10, 1u << 30,
+           options.limits.max_unary_result_bytes);
+  AddDuration(app, "--max-job-time", "Longest time of one request in a worker",
+              options.pool.max_job_time);
+  AddNumber(app, "--max-queue-length", "Requests of a grammar that may wait for a worker", 1,
+            1'000'000, options.pool.max_queue_length);
+  AddDuration(app, "--max-queue-time", "Longest wait for a worker", options.pool.max_queue_time);
+  for (const char* flag : {"--max-query-bytes", "--max-unary-result-bytes", "--max-job-time",
+                           "--max-queue-length", "--max-queue-time"}) {
+    app.get_option(flag)->group("Limits");
+  }
+
+  AddDuration(app, "--drain-delay",
+              "After SIGTERM: health says NOT_SERVING for so long before calls are refused",
+              options.drain_delay);
+  AddDuration(app, "--drain-timeout", "After that: how long calls in flight may take",
+              options.drain_timeout);
+  app.add_flag("--exit-with-parent", options.exit_with_parent,
+               "End with the process that started this one")
+      ->envname("PGPARSED_EXIT_WITH_PARENT");
+  app.add_option("--log-format", options.log.format, "How log lines look")
+      ->envname("PGPARSED_LOG_FORMAT")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  app.add_option("--log-level", options.log.level, "What is logged")
+      ->envname("PGPARSED_LOG_LEVEL")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
+      ->capture_default_str();
+  for (const char* flag : {"--drain-delay", "--drain-timeout", "--exit-with-parent", "--log-format",
+                           "--log-level"}) {
+    app.get_option(flag)->group("Operation");
+  }
+
+  const auto refuse = [](std::string_view message) {
+    std::cerr << "pgparsed: " << message << "\n";
+    return ParsedOptions{.options = std::nullopt, .exit_code = 2};
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& call) {
+    return {std::nullopt, app.exit(call)};
+  } catch (const CLI::CallForVersion& call) {
+    return {std::nullopt, app.exit(call)};
+  } catch (const CLI::ParseError& error) {
+    return refuse(absl::StrCat(error.what(), " (pgparsed --help lists the options)"));
+  }
+
+  for (const std::string& text : listen) {
+    absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(text);
+    if (!address.ok()) return refuse(text::ToStd(address.status().message()));
+    if (!address->is_loopback() && !allow_plaintext) {
+      return refuse(absl::StrCat("--listen=", text,
+                                 " is open to the network and nothing would be encrypted: listen on "
+                                 "loopback or a Unix socket, or say --allow-plaintext"));
+    }
+    options.server.listen.push_back(*std::move(address));
+  }
+  if (options.pool.max_job_time < absl::Milliseconds(1)) {
+    return refuse("--max-job-time must be at least 1ms");
+  }
+  options.limits.max_job_ms =
+      static_cast<uint64_t>(absl::ToInt64Milliseconds(options.pool.max_job_time));
+  options.pool.max_text_bytes = options.limits.max_query_bytes + service::kMaxCommentBytes;
+  options.pool.max_answer_bytes =
+      options.limits.max_unary_result_bytes + service::kAnswerOverheadBytes;
+  return {std::move(options), 0};
+}
+
+}  // namespace pgparsed

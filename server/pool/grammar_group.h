@@ -1,0 +1,64 @@
+// What the pool knows of one grammar: its executable, its queue, what its workers said of it, and
+// how many of them are ready.
+//
+// Thread-safe. Lock order in the pool: GrammarGroup::mutex_ before JobQueue's; WorkerHandle's,
+// WorkerProcess's and the channel's are leaves. A job's `done` is called with none of them held.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "pool/job_queue.h"
+#include "pool/pool.h"
+#include "pool/worker_process.h"
+#include "sync/mutex.h"
+
+namespace pgparsed::pool {
+
+class GrammarGroup {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // With so many failed starts in a row, and no worker that is ready, jobs are kUnavailable until
+  // one succeeds.
+  static constexpr uint32_t kFailuresUntilUnavailable = 3;
+
+  GrammarGroup(uint32_t grammar, std::string worker_path, std::shared_ptr<JobQueue> job_queue);
+
+  const uint32_t major;
+  const std::string path;
+  const std::shared_ptr<JobQueue> queue;
+
+  // A worker introduced itself. False if it has died since.
+  bool OnReady(WorkerProcess& process, GrammarStatus description) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A worker was reaped. True if it had been ready.
+  bool OnDeath(WorkerProcess& process) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A worker could not be started, or died before it was ready.
+  void OnFailedStart(const std::string& why) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Blocks until a worker has introduced itself (OK) or a start has failed (why).
+  absl::Status WaitForFirstStart() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Blocks until so many workers are ready (true), or a start failed or the time was over (false).
+  bool WaitForReady(uint32_t workers, Clock::time_point deadline) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  GrammarStatus status() const ABSL_LOCKS_EXCLUDED(mutex_);
+  uint32_t ready() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  mutable sync::Mutex mutex_;
+  sync::CondVar changed_;
+  GrammarStatus status_ ABSL_GUARDED_BY(mutex_);
+  bool described_ ABSL_GUARDED_BY(mutex_) = false;
+  uint32_t ready_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t failures_in_a_row_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string last_failure_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pgparsed::pool

@@ -1,0 +1,192 @@
+#include "pool/worker_handle.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "channel/sections.h"
+#include "pgparsed/errors.h"
+#include "pool/description.h"
+
+namespace pgparsed::pool {
+
+using Outcome = channel::FrontEnd::Outcome;
+
+WorkerHandle::WorkerHandle(Shared shared) : shared_(shared), feeder_([this] { Feed(); }) {}
+
+WorkerHandle::~WorkerHandle() {
+  {
+    sync::MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.Signal();
+  }
+  feeder_.join();
+}
+
+void WorkerHandle::Give(std::shared_ptr<WorkerProcess> process) {
+  sync::MutexLock lock(mutex_);
+  next_ = std::move(process);
+  changed_.Signal();
+}
+
+std::shared_ptr<WorkerProcess> WorkerHandle::NextProcess() {
+  sync::MutexLock lock(mutex_);
+  while (next_ == nullptr && !stopping_) changed_.Wait(mutex_);
+  return stopping_ ? nullptr : std::exchange(next_, nullptr);
+}
+
+void WorkerHandle::Feed() {
+  pthread_setname_np(pthread_self(), absl::StrCat("feed-", shared_.group.major).c_str());
+  while (const auto process = NextProcess()) {
+    if (Introduce(*process)) Serve(process);
+  }
+}
+
+bool WorkerHandle::Introduce(WorkerProcess& process) {
+  channel::FrontEnd& channel = process.channel();
+  const auto dead = [&] { return process.dead(); };
+  const auto useless = [&](std::string why) {
+    process.set_start_error(std::move(why));
+    process.Kill(KillReason::kBadStart);
+    return false;
+  };
+  const auto slot = channel.TakeSlot(dead);
+  if (!slot) return false;
+  const std::shared_ptr<void> lease = channel.Lease(*slot);
+  if (absl::Status put = channel.PutJob(*slot, DescribeJob(), "", ""); !put.ok()) {
+    return useless(std::string(put.message()));
+  }
+  switch (channel.WaitForAnswer(*slot, process.started() + kStartTimeout, dead)) {
+    case Outcome::kGaveUp:
+      return false;
+    case Outcome::kTimeout:
+      return useless(absl::StrCat("it did not introduce itself within ", kStartTimeout.count(),
+                                  " s"));
+    case Outcome::kBroken:
+      return useless("it broke the rules of the channel");
+    case Outcome::kAnswered:
+      break;
+  }
+  auto description = ReadDescription(channel.AnswerBytes(*slot), shared_.group.major);
+  if (!description.ok()) return useless(std::string(description.status().message()));
+  return shared_.group.OnReady(process, *std::move(description));
+}
+
+void WorkerHandle::Serve(const std::shared_ptr<WorkerProcess>& process) {
+  channel::FrontEnd& channel = process->channel();
+  const auto dead = [&] { return process->dead(); };
+  for (;;) {
+    // The slot first: a job must not leave the queue for a worker that cannot take it yet.
+    const auto slot = channel.TakeSlot(dead);
+    if (!slot) return;
+    std::shared_ptr<void> lease = channel.Lease(*slot);
+    const JobQueue::JobPtr job = shared_.group.queue->Pop(process, dead);
+    if (job == nullptr || !Run(*process, *slot, std::move(lease), job)) return;
+  }
+}
+
+// Runs a job to its end. Returns whether the worker can take another one.
+bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<void> lease,
+                       const JobQueue::JobPtr& job) {
+  channel::FrontEnd& channel = process.channel();
+  job->started = Clock::now();
+  process.jobs_taken.fetch_add(1, std::memory_order_relaxed);
+  if (!channel.PutJob(slot, job->job.header, job->job.text, job->job.comments).ok()) {
+    Answer(job, MakeError(Reason::kQueryTooLarge, "the query is larger than a worker takes"));
+    return true;
+  }
+  const Clock::time_point limit = job->started + shared_.max_job_time;
+  const auto interrupted = [&] { return job->cancelled() || process.dead(); };
+  switch (channel.WaitForAnswer(slot, std::min(limit, job->deadline), interrupted)) {
+    case Outcome::kAnswered: {
+      const std::span<const std::byte> bytes = channel.AnswerBytes(slot);
+      auto answer = channel::ReadAnswer(bytes, bytes.size());
+      if (!answer.ok()) break;
+      Counters::Add(shared_.counters.jobs_done);
+      Answer(job, JobAnswer{*std::move(answer), std::move(lease),
+                            absl::FromChrono(job->started - job->submitted)});
+      return true;
+    }
+    case Outcome::kTimeout:
+      if (job->deadline <= limit) {
+        Answer(job, MakeError(Reason::kDeadline, "the deadline passed while the query was worked "
+                                                 "on"));
+        return GiveGrace(process, slot);
+      }
+      process.Kill(KillReason::kTime);
+      Answer(job, MakeError(Reason::kParserTimeLimit,
+                            absl::StrCat("the query took longer than the server's limit of ",
+                                         absl::FormatDuration(
+                                             absl::FromChrono(shared_.max_job_time)))));
+      return false;
+    case Outcome::kGaveUp:
+      if (job->cancelled()) {
+        Answer(job, MakeError(Reason::kCancelled, "the call was cancelled"));
+        return GiveGrace(process, slot);
+      }
+      AfterDeath(process, slot, job);
+      return false;
+    case Outcome::kBroken:
+      break;
+  }
+  process.Kill(KillReason::kBadAnswer);
+  AfterDeath(process, slot, job);
+  return false;
+}
+
+bool WorkerHandle::GiveGrace(WorkerProcess& process, uint32_t slot) {
+  const auto dead = [&] { return process.dead(); };
+  if (process.channel().WaitForAnswer(slot, Clock::now() + kGrace, dead) == Outcome::kAnswered) {
+    return true;
+  }
+  process.Kill(KillReason::kTime);
+  return false;
+}
+
+// Decides what becomes of a job whose worker is dead, or was killed for breaking the rules.
+void WorkerHandle::AfterDeath(WorkerProcess& process, uint32_t slot, const JobQueue::JobPtr& job) {
+  switch (process.kill_reason()) {
+    case KillReason::kStopped:
+      // Not the job's fault. When the pool stops, the queue ends it.
+      shared_.group.queue->PushAgain(job);
+      return;
+    case KillReason::kNone:
+      if (process.channel().last_words() == channel::LastWords::kStackOverflow) {
+        Answer(job, MakeError(Reason::kNestingTooDeep,
+                              "the query is nested deeper than the parser takes"));
+        return;
+      }
+      if (process.channel().last_words() == channel::LastWords::kMemoryLimit) {
+        Answer(job, MakeError(Reason::kParserMemoryLimit,
+                              "the query needs more memory than a parser may have"));
+        return;
+      }
+      if (!process.channel().WasTaken(slot) && job->never_begun < kMostNeverBegun) {
+        ++job->never_begun;
+        Counters::Add(shared_.counters.jobs_retried);
+        shared_.group.queue->PushAgain(job);
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  if (++job->deaths < 3) {
+    Counters::Add(shared_.counters.jobs_retried);
+    shared_.group.queue->PushAgain(job);
+    return;
+  }
+  shared_.crashes.Remember(job->job.header, job->job.text, job->job.comments, Clock::now());
+  Answer(job, MakeError(Reason::kParserCrashed,
+                        "the query crashed the parser twice; it will be refused for a while"));
+}
+
+void WorkerHandle::Answer(const JobQueue::JobPtr& job, absl::StatusOr<JobAnswer> outcome) {
+  job->End(std::move(outcome));
+  shared_.group.queue->Finish(job);
+}
+
+}  // namespace pgparsed::pool

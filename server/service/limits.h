@@ -1,0 +1,33 @@
+// The limits that requests are checked against before they reach a worker. Defaults are those of
+// the contract; main fills them from the options.
+#pragma once
+
+#include <cstdint>
+
+namespace pgparsed::service {
+
+struct Limits {
+  // The longest query, or tree to deparse, in bytes.
+  uint64_t max_query_bytes = 16u << 20;
+  // The largest result of a unary call, in bytes.
+  uint64_t max_unary_result_bytes = 64u << 20;
+  // The largest chunk of a stream, in bytes.
+  uint64_t max_chunk_bytes = 1u << 20;
+  // The longest time of one job in a worker, in milliseconds.
+  uint64_t max_job_ms = 10'000;
+  // A chunk of Batch: queries, and bytes.
+  uint32_t max_batch_queries = 4096;
+  uint64_t max_batch_bytes = 4u << 20;
+};
+
+// Comments of a Deparse request, as they stand in the channel, may take so many bytes beside the
+// tree.
+inline constexpr uint64_t kMaxCommentBytes = 1u << 20;
+
+// What an answer needs in the channel besides its largest result: headers, warnings, errors.
+inline constexpr uint64_t kAnswerOverheadBytes = 1u << 20;
+
+// What a request message needs besides its query: gRPC's receive limit is the sum.
+inline constexpr uint64_t kRequestOverheadBytes = 64u << 10;
+
+}  // namespace pgparsed::service

@@ -1,0 +1,21 @@
+// The one place that makes wire statuses of errors: absl::Status with a Reason to google.rpc.Status
+// with exactly one ErrorInfo, and a SqlError or a RetryInfo where they belong. The doors turn it
+// into what they speak (grpc::Status, an HTTP code with JSON).
+#pragma once
+
+#include "absl/status/status.h"
+#include "google/rpc/status.pb.h"
+#include "pgparsed/errors.h"
+#include "pgparsed/v1/common.pb.h"
+
+namespace pgparsed::service {
+
+// How long a client should wait before it tries again after kOverloaded.
+inline constexpr int64_t kOverloadedRetryMs = 100;
+
+// `status` must not be OK. One without a Reason becomes kInternal.
+google::rpc::Status ToRpcStatus(const absl::Status& status);
+
+v1::SqlError ToProto(const SqlError& error);
+
+}  // namespace pgparsed::service

@@ -1,0 +1,138 @@
+#include "worker/memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "grammar/memory.h"
+
+#if defined(PGPARSED_ALLOCATOR_JEMALLOC)
+#include <jemalloc/jemalloc.h>
+#elif defined(PGPARSED_ALLOCATOR_MIMALLOC)
+#include <mimalloc.h>
+#else
+#include <gnu/libc-version.h>
+#include <malloc.h>
+#endif
+
+namespace pgparsed::worker {
+namespace {
+
+constinit uint64_t allocated_bytes = 0;
+constinit volatile bool allocation_failed = false;
+
+// A mapping that is never touched: it counts against the memory limit and costs no memory. Larger
+// than the least block of a memory context that is full (1 MiB).
+constexpr size_t kReserveBytes = size_t{4} << 20;
+constinit void* reserve = nullptr;
+
+void GiveUpReserve() {
+  if (reserve != nullptr) munmap(reserve, kReserveBytes);
+  reserve = nullptr;
+}
+
+void KeepReserve() {
+  if (reserve != nullptr) return;
+  void* const mapped = mmap(nullptr, kReserveBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped != MAP_FAILED) reserve = mapped;
+}
+
+void* Counted(void* allocated, size_t bytes) {
+  allocated_bytes += bytes;
+  if (allocated == nullptr && bytes > 0) allocation_failed = true;
+  return allocated;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* __real_malloc(size_t bytes);
+void* __real_calloc(size_t count, size_t bytes);
+void* __real_realloc(void* old, size_t bytes);
+
+void* __wrap_malloc(size_t bytes);
+void* __wrap_calloc(size_t count, size_t bytes);
+void* __wrap_realloc(void* old, size_t bytes);
+
+void* __wrap_malloc(size_t bytes) { return Counted(__real_malloc(bytes), bytes); }
+void* __wrap_calloc(size_t count, size_t bytes) {
+  return Counted(__real_calloc(count, bytes), count * bytes);
+}
+void* __wrap_realloc(void* old, size_t bytes) { return Counted(__real_realloc(old, bytes), bytes); }
+
+// PostgreSQL begins to report an error.
+bool __real_errstart_cold(int level, const char* domain);
+bool __wrap_errstart_cold(int level, const char* domain);
+bool __wrap_errstart_cold(int level, const char* domain) {
+  if (allocation_failed) GiveUpReserve();
+  return __real_errstart_cold(level, domain);
+}
+
+// PostgreSQL prints a table of its memory contexts to stderr when memory runs out, and nothing else
+// this way. The caller gets an error; the table is of use to nobody.
+int __wrap_pg_fprintf(FILE* file, const char* format, ...);
+int __wrap_pg_fprintf(FILE*, const char*, ...) { return 0; }
+
+}  // extern "C"
+
+void StartCountingAllocations() {
+  allocated_bytes = 0;
+  allocation_failed = false;
+  KeepReserve();
+}
+
+uint64_t AllocatedBytes() { return allocated_bytes; }
+
+bool AllocationFailed() { return allocation_failed; }
+
+#if defined(PGPARSED_ALLOCATOR_JEMALLOC)
+
+// One thread, one arena. Without `retain` freed mappings are unmapped: kept ones would count
+// against the memory limit (RLIMIT_DATA counts address space).
+extern "C" {
+const char* malloc_conf =
+    "narenas:1,retain:false,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:false";
+}
+
+std::string AllocatorName() {
+  const char* version = "";
+  size_t size = sizeof(version);
+  mallctl("version", &version, &size, nullptr, 0);
+  const std::string full = version;  // "5.3.0-0-g<commit>"
+  return "jemalloc " + full.substr(0, full.find('-'));
+}
+
+void ReturnFreeMemory() {
+  grammar::ReleaseLibraryMemory();
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+  mallctl("arena.0.purge", nullptr, nullptr, nullptr, 0);
+}
+
+#elif defined(PGPARSED_ALLOCATOR_MIMALLOC)
+
+std::string AllocatorName() {
+  const int version = mi_version();  // 209 is 2.0.9
+  return "mimalloc " + std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) +
+         "." + std::to_string(version % 10);
+}
+
+void ReturnFreeMemory() {
+  grammar::ReleaseLibraryMemory();
+  mi_collect(true);
+}
+
+#else
+
+std::string AllocatorName() { return std::string("glibc ") + gnu_get_libc_version(); }
+
+void ReturnFreeMemory() {
+  grammar::ReleaseLibraryMemory();
+  malloc_trim(0);
+}
+
+#endif
+
+}  // namespace pgparsed::worker
