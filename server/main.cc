@@ -1,6 +1,7 @@
 // pgparsed, the front: reads the options, starts the pool and the doors, waits for a signal,
 // drains.
 
+#include <grpc/grpc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
@@ -43,6 +44,9 @@ sigset_t BlockEndSignals() {
 int Run(const Options& options) {
   const sigset_t end_signals = BlockEndSignals();
   signal(SIGPIPE, SIG_IGN);
+  // Never undone: the last grpc_shutdown of a process waits up to 10 s for a poller that gRPC
+  // keeps after large answers.
+  grpc_init();
   if (options.exit_with_parent) {
     const pid_t parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);

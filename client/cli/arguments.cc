@@ -72,7 +72,8 @@ const Choices<v1::Operation>& Operations() {
 template <typename Value>
 std::string Names(const Choices<Value>& choices, const char* separator) {
   std::string names;
-  for (const auto& [name, value] : choices) absl::StrAppend(&names, names.empty() ? "" : separator, name);
+  for (const auto& [name, value] : choices)
+    absl::StrAppend(&names, names.empty() ? "" : separator, name);
   return names;
 }
 
@@ -95,8 +96,8 @@ CLI::Option* AddChoice(CLI::App& app, const std::string& flag, Choices<Value> ch
           [flag, choices = std::move(choices), set = std::move(set)](const std::string& name) {
             const std::optional<Value> value = Find(choices, name);
             if (!value.has_value()) {
-              throw CLI::ValidationError(flag, absl::StrCat("\"", name, "\" is not one of ",
-                                                            Names(choices, ", ")));
+              throw CLI::ValidationError(
+                  flag, absl::StrCat("\"", name, "\" is not one of ", Names(choices, ", ")));
             }
             set(*value);
           },
@@ -133,7 +134,8 @@ std::chrono::milliseconds ReadTimeout(const std::string& text) {
   }
   if (!(duration >= absl::ZeroDuration() && duration <= absl::Hours(24))) {
     throw CLI::ValidationError(
-        "--timeout", absl::StrCat("\"", text, "\" is not a time from 0 to 24h, like 5, 2.5 or 500ms"));
+        "--timeout",
+        absl::StrCat("\"", text, "\" is not a time from 0 to 24h, like 5, 2.5 or 500ms"));
   }
   // A time that rounds to zero must not become "no limit".
   if (duration > absl::ZeroDuration()) duration = std::max(duration, absl::Milliseconds(1));
@@ -183,9 +185,10 @@ void AddPositions(CLI::App& app, Arguments& arguments) {
 void AddInput(CLI::App& app, Arguments& arguments, const std::string& name,
               const std::string& description) {
   auto* text = app.add_option(name, arguments.text, description)->option_text(" ");
-  auto* file = app.add_option("-f,--file", arguments.file, "Read it from this file; - is standard input")
-                   ->option_text("FILE")
-                   ->group(kInputGroup);
+  auto* file =
+      app.add_option("-f,--file", arguments.file, "Read it from this file; - is standard input")
+          ->option_text("FILE")
+          ->group(kInputGroup);
   file->excludes(text);
 }
 
@@ -208,17 +211,13 @@ void AddParserOptions(CLI::App& app, Arguments& arguments) {
   AddChoice<bool>(app, "--backslash-quote", on_off, "Whether \\' is a quote in E'...' (default on)",
                   [&arguments](bool value) { arguments.parser_options.set_backslash_quote(value); })
       ->group(kParserGroup);
-  AddChoice<bool>(app, "--standard-conforming-strings", on_off,
-                  "Whether \\ is ordinary in '...' (default on)",
-                  [&arguments](bool value) {
-                    arguments.parser_options.set_standard_conforming_strings(value);
-                  })
+  AddChoice<bool>(
+      app, "--standard-conforming-strings", on_off, "Whether \\ is ordinary in '...' (default on)",
+      [&arguments](bool value) { arguments.parser_options.set_standard_conforming_strings(value); })
       ->group(kParserGroup);
-  AddChoice<bool>(app, "--escape-string-warning", on_off,
-                  "Whether \\ in '...' is warned of (default on)",
-                  [&arguments](bool value) {
-                    arguments.parser_options.set_escape_string_warning(value);
-                  })
+  AddChoice<bool>(
+      app, "--escape-string-warning", on_off, "Whether \\ in '...' is warned of (default on)",
+      [&arguments](bool value) { arguments.parser_options.set_escape_string_warning(value); })
       ->group(kParserGroup);
 }
 
@@ -234,8 +233,7 @@ void AddFormat(CLI::App& app, Arguments& arguments, bool with_protobuf) {
 
 void AddConversion(CLI::App& app, Arguments& arguments) {
   AddChoice<v1::Conversion>(
-      app, "--conversion",
-      {{"direct", v1::CONVERSION_DIRECT}, {"library", v1::CONVERSION_LIBRARY}},
+      app, "--conversion", {{"direct", v1::CONVERSION_DIRECT}, {"library", v1::CONVERSION_LIBRARY}},
       "By pgparsed's own code or by libpg_query's: the same\nresult at another speed",
       [&arguments](auto value) { arguments.conversion = value; })
       ->group(kOutputGroup);
@@ -326,8 +324,8 @@ void AddOperations(CLI::App& app, Arguments& arguments) {
              const auto operation = Find(Operations(), name);
              if (!operation.has_value()) {
                throw CLI::ValidationError(
-                   "--operations", absl::StrCat("\"", name, "\" is not one of ",
-                                                Names(Operations(), ", ")));
+                   "--operations",
+                   absl::StrCat("\"", name, "\" is not one of ", Names(Operations(), ", ")));
              }
              for (const v1::Operation earlier : arguments.operations) {
                if (earlier == *operation) {
@@ -372,8 +370,8 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   AddConversion(parse, arguments);
   AddParserOptions(parse, arguments);
 
-  CLI::App& fingerprint = sql_command(Command::kFingerprint, "fingerprint",
-                                      "SQL to the fingerprint of its shape");
+  CLI::App& fingerprint =
+      sql_command(Command::kFingerprint, "fingerprint", "SQL to the fingerprint of its shape");
   AddFingerprintOptions(fingerprint, arguments);
   AddParserOptions(fingerprint, arguments);
 
@@ -491,7 +489,8 @@ std::variant<Arguments, Notice> ParseArguments(int argc, const char* const* argv
   app.get_formatter()->column_width(34);
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.get_formatter()->label("Positionals", "Argument");
-  app.set_version_flag("--version", std::string("pgparse ") + PGPARSED_VERSION, "Print the version");
+  app.set_version_flag("--version", std::string("pgparse ") + PGPARSED_VERSION,
+                       "Print the version");
   app.set_help_flag("-h,--help", "Print this help");
   AddServerOptions(app, arguments, true);
   AddJson(app, arguments);
@@ -523,7 +522,8 @@ std::variant<Arguments, Notice> ParseArguments(int argc, const char* const* argv
     return UsageError(app, error.what());
   }
   if (arguments.operations.empty()) {
-    arguments.operations = {v1::OPERATION_FINGERPRINT, v1::OPERATION_NORMALIZE, v1::OPERATION_PARSE};
+    arguments.operations = {v1::OPERATION_FINGERPRINT, v1::OPERATION_NORMALIZE,
+                            v1::OPERATION_PARSE};
   }
   if (const auto contradiction = Contradiction(arguments)) return UsageError(app, *contradiction);
   return arguments;

@@ -37,7 +37,7 @@ struct Arguments {
   Command command = Command::kParse;
 
   // The server.
-  std::string address;  // empty: none was named, see connection.h
+  std::string address;                        // empty: none was named, see connection.h
   std::chrono::milliseconds timeout{30'000};  // zero: none
   uint32_t grammar = 0;                       // 0: the server's default
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/diagnostic.h"
 #include "cli/json_output.h"
+#include "cli/tables.h"
 #include "cli/tree_view.h"
 #include "cli/units.h"
 #include "cli/utf8_display.h"
@@ -19,9 +20,6 @@
 
 namespace pgparsed::cli {
 namespace {
-
-// Columns of SQL beside a table of numbers.
-constexpr int kTextColumns = 60;
 
 void WriteToStandardError(std::string_view text) {
   Output error(STDERR_FILENO);
@@ -31,7 +29,8 @@ void WriteToStandardError(std::string_view text) {
 }
 
 std::string Duration(uint64_t nanoseconds) {
-  if (nanoseconds < 10'000'000) return absl::StrFormat("%.1f us", static_cast<double>(nanoseconds) / 1e3);
+  if (nanoseconds < 10'000'000)
+    return absl::StrFormat("%.1f us", static_cast<double>(nanoseconds) / 1e3);
   return absl::StrFormat("%.1f ms", static_cast<double>(nanoseconds) / 1e6);
 }
 
@@ -138,10 +137,6 @@ class Run {
     }
   }
 
-  void WriteTokens(const v1::TokenColumns& tokens);
-  void WritePieces(const v1::PieceColumns& pieces);
-  void WriteComments(const google::protobuf::RepeatedPtrField<v1::Comment>& comments);
-  void WriteSummary(const v1::Summary& summary);
   absl::Status WriteAnalysis(v1::Operation operation, const v1::AnalyzeResponse& response);
 
   const Arguments& arguments_;
@@ -193,7 +188,8 @@ absl::Status Run::Normalize() {
 absl::Status Run::Scan() {
   const auto response = client_.Scan(Make<v1::ScanRequest>());
   if (!response.ok()) return response.status();
-  if (!WriteAsJson(*response, input_.text, arguments_.positions)) WriteTokens(response->tokens());
+  if (!WriteAsJson(*response, input_.text, arguments_.positions))
+    WriteTokens(response->tokens(), input_.text, arguments_.positions, out_);
   return absl::OkStatus();
 }
 
@@ -202,7 +198,8 @@ absl::Status Run::Split() {
   request.set_method(arguments_.split_method);
   const auto response = client_.Split(request);
   if (!response.ok()) return response.status();
-  if (!WriteAsJson(*response, input_.text, arguments_.positions)) WritePieces(response->pieces());
+  if (!WriteAsJson(*response, input_.text, arguments_.positions))
+    WritePieces(response->pieces(), input_.text, arguments_.positions, out_);
   return absl::OkStatus();
 }
 
@@ -236,7 +233,7 @@ absl::Status Run::Format() {
 absl::Status Run::Comments() {
   const auto response = client_.ExtractComments(Make<v1::ExtractCommentsRequest>());
   if (!response.ok()) return response.status();
-  if (!WriteAsJson(*response)) WriteComments(response->comments());
+  if (!WriteAsJson(*response)) WriteComments(response->comments(), out_);
   return absl::OkStatus();
 }
 
@@ -245,7 +242,7 @@ absl::Status Run::Summarize() {
   request.set_truncate_limit(arguments_.truncate_limit);
   const auto response = client_.Summarize(request);
   if (!response.ok()) return response.status();
-  if (!WriteAsJson(*response)) WriteSummary(response->summary());
+  if (!WriteAsJson(*response)) WriteSummary(response->summary(), out_);
   return absl::OkStatus();
 }
 
@@ -271,9 +268,9 @@ absl::Status Run::Analyze() {
   WriteWarnings(response->warnings());
   bool first = true;
   for (const v1::Operation operation : arguments_.operations) {
-    const bool failed =
-        std::any_of(response->errors().begin(), response->errors().end(),
-                    [&](const v1::OperationError& error) { return error.operation() == operation; });
+    const bool failed = std::any_of(
+        response->errors().begin(), response->errors().end(),
+        [&](const v1::OperationError& error) { return error.operation() == operation; });
     if (failed) continue;
     out_.Write(absl::StrCat(first ? "" : "\n", "[", OperationName(operation), "]\n"));
     first = false;
@@ -295,19 +292,19 @@ absl::Status Run::WriteAnalysis(v1::Operation operation, const v1::AnalyzeRespon
       WriteLine(response.normalized_query());
       break;
     case v1::OPERATION_SCAN:
-      WriteTokens(response.tokens());
+      WriteTokens(response.tokens(), input_.text, arguments_.positions, out_);
       break;
     case v1::OPERATION_SPLIT:
-      WritePieces(response.pieces());
+      WritePieces(response.pieces(), input_.text, arguments_.positions, out_);
       break;
     case v1::OPERATION_FORMAT:
       WriteLine(response.formatted_query());
       break;
     case v1::OPERATION_EXTRACT_COMMENTS:
-      WriteComments(response.comments());
+      WriteComments(response.comments(), out_);
       break;
     case v1::OPERATION_SUMMARIZE:
-      WriteSummary(response.summary());
+      WriteSummary(response.summary(), out_);
       break;
     default:
       break;
@@ -319,31 +316,7 @@ absl::Status Run::Grammars() {
   const auto response = client_.ListGrammars();
   if (!response.ok()) return response.status();
   if (WriteAsJson(*response)) return absl::OkStatus();
-  out_.Write(absl::StrFormat("%-8s %-11s %-12s %-15s %7s  %s\n", "grammar", "PostgreSQL",
-                             "libpg_query", "allocator", "workers", "extras"));
-  for (const v1::Grammar& grammar : response->grammars()) {
-    const v1::GrammarFeatures& features = grammar.features();
-    std::string extras;
-    const auto add = [&](bool has, const char* name) {
-      if (has) absl::StrAppend(&extras, extras.empty() ? "" : ", ", name);
-    };
-    add(features.parser_options(), "parser options");
-    add(features.fingerprint_options(), "fingerprint options");
-    add(features.pretty_print(), "pretty print");
-    add(features.comments(), "comments");
-    add(features.normalize_utility(), "utility-only");
-    add(features.summary(), "summary");
-    out_.Write(absl::StrFormat("%-8s %-11s %-12s %-15s %7d  %s\n",
-                               absl::StrCat(grammar.major(), grammar.is_default() ? "*" : ""),
-                               Printable(grammar.postgres_version()),
-                               Printable(grammar.library_version()),
-                               Printable(grammar.allocator()), grammar.workers(), extras));
-  }
-  const v1::Limits& limits = response->limits();
-  out_.Write(absl::StrCat("* answers by default\npgparsed ", Printable(response->server_version()),
-                          "; limits: query ", limits.max_query_bytes(), " bytes, result ",
-                          limits.max_unary_result_bytes(), " bytes, job ", limits.max_job_ms(),
-                          " ms\n"));
+  WriteGrammars(*response, out_);
   return absl::OkStatus();
 }
 
@@ -355,114 +328,6 @@ absl::Status Run::Schema() {
   if (binary) return WriteBinary(response->file_descriptor_set(), "A FileDescriptorSet");
   WriteLine(response->proto_text());
   return absl::OkStatus();
-}
-
-void Run::WriteTokens(const v1::TokenColumns& tokens) {
-  int names_width = 5;
-  for (const std::string& name : tokens.names()) {
-    names_width = std::max(names_width, static_cast<int>(name.size()));
-  }
-  out_.Write(absl::StrFormat("%8s %8s  %-*s  %-14s  %s\n", "start", "end", names_width, "token",
-                             "keyword", "text"));
-  ByteMapper mapper(input_.text, arguments_.positions);
-  for (int i = 0; i < tokens.start_size() && i < tokens.end_size(); ++i) {
-    const size_t begin = mapper.ByteOf(tokens.start(i));
-    const size_t end = mapper.ByteOf(tokens.end(i));
-    const bool named = i < tokens.name_size() &&
-                       tokens.name(i) < static_cast<uint32_t>(tokens.names_size());
-    const std::string name = named ? tokens.names(static_cast<int>(tokens.name(i))) : "?";
-    const std::string keyword =
-        i < tokens.keyword_kind_size() ? KeywordName(tokens.keyword_kind(i)) : std::string();
-    const std::string_view text = std::string_view(input_.text).substr(begin, end - begin);
-    if (!out_.Write(absl::StrFormat("%8d %8d  %-*s  %-14s  %s\n", tokens.start(i), tokens.end(i),
-                                    names_width, name, keyword,
-                                    PrintableLine(text, kTextColumns)))) {
-      return;
-    }
-  }
-}
-
-void Run::WritePieces(const v1::PieceColumns& pieces) {
-  out_.Write(absl::StrFormat("%6s %7s %9s %9s  %-12s  %s\n", "#", "line", "start", "length", "kind",
-                             "text"));
-  ByteMapper mapper(input_.text, arguments_.positions);
-  for (int i = 0; i < pieces.start_size() && i < pieces.length_size(); ++i) {
-    const size_t begin = mapper.ByteOf(pieces.start(i));
-    const size_t end = mapper.ByteOf(uint64_t{pieces.start(i)} + pieces.length(i));
-    std::string_view text = std::string_view(input_.text).substr(begin, end - begin);
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    const std::string kind =
-        PieceName(i < pieces.kind_size() ? pieces.kind(i) : v1::PIECE_KIND_STATEMENT);
-    if (!out_.Write(absl::StrFormat("%6d %7d %9d %9d  %-12s  %s\n", i + 1,
-                                    i < pieces.line_size() ? pieces.line(i) : 0, pieces.start(i),
-                                    pieces.length(i), kind, PrintableLine(text, kTextColumns)))) {
-      return;
-    }
-  }
-  if (pieces.incomplete()) out_.Write("the text ends inside the last one\n");
-}
-
-void Run::WriteComments(const google::protobuf::RepeatedPtrField<v1::Comment>& comments) {
-  out_.Write(absl::StrFormat("%14s %7s %7s  %s\n", "match_location", "before", "after", "text"));
-  for (const v1::Comment& comment : comments) {
-    out_.Write(absl::StrFormat("%14d %7d %7d  %s\n", comment.match_location(),
-                               comment.newlines_before(), comment.newlines_after(),
-                               PrintableLine(comment.text(), kTextColumns)));
-  }
-}
-
-void Run::WriteSummary(const v1::Summary& summary) {
-  const auto qualified = [](const std::string& schema, const std::string& name) {
-    return Printable(schema.empty() ? name : absl::StrCat(schema, ".", name));
-  };
-  const auto context = [](v1::TableContext value) {
-    switch (value) {
-      case v1::TABLE_CONTEXT_SELECT:
-        return " (read)";
-      case v1::TABLE_CONTEXT_DML:
-        return " (written)";
-      case v1::TABLE_CONTEXT_DDL:
-        return " (defined)";
-      case v1::TABLE_CONTEXT_CALL:
-        return " (called)";
-      default:
-        return "";
-    }
-  };
-  const auto times = [](uint32_t count) {
-    return count > 1 ? absl::StrCat(" x ", count) : std::string();
-  };
-  const auto list = [this](const char* title, const std::vector<std::string>& entries) {
-    if (entries.empty()) return;
-    out_.Write(absl::StrCat(title, ":\n"));
-    for (const std::string& entry : entries) out_.Write(absl::StrCat("  ", entry, "\n"));
-  };
-  std::vector<std::string> statements, tables, aliases, ctes, functions, columns;
-  for (const auto& type : summary.statement_types()) statements.push_back(Printable(type));
-  for (const auto& table : summary.tables()) {
-    tables.push_back(absl::StrCat(qualified(table.schema(), table.name()), context(table.context()),
-                                  times(table.count())));
-  }
-  for (const auto& alias : summary.aliases()) {
-    aliases.push_back(absl::StrCat(Printable(alias.alias()), " = ", Printable(alias.table())));
-  }
-  for (const auto& name : summary.cte_names()) ctes.push_back(Printable(name));
-  for (const auto& function : summary.functions()) {
-    functions.push_back(absl::StrCat(qualified(function.schema(), function.name()),
-                                     context(function.context()), times(function.count())));
-  }
-  for (const auto& column : summary.filter_columns()) {
-    columns.push_back(absl::StrCat(
-        column.table().empty() ? "" : absl::StrCat(qualified(column.schema(), column.table()), "."),
-        Printable(column.column()), times(column.count())));
-  }
-  list("statements", statements);
-  list("tables", tables);
-  list("aliases", aliases);
-  list("common table expressions", ctes);
-  list("functions", functions);
-  list("columns in conditions", columns);
-  if (!summary.truncated_query().empty()) list("query", {Printable(summary.truncated_query())});
 }
 
 // Where an error is in the input, if it says so.
@@ -478,8 +343,8 @@ std::optional<Place> PlaceOf(const absl::Status& status, const Arguments& argume
     const auto byte = metadata.find("byte");
     size_t offset = 0;
     if (byte != metadata.end() &&
-        std::from_chars(byte->second.data(), byte->second.data() + byte->second.size(), offset).ec ==
-            std::errc()) {
+        std::from_chars(byte->second.data(), byte->second.data() + byte->second.size(), offset)
+                .ec == std::errc()) {
       return PlaceOfByte(text, offset);
     }
   }

@@ -18,8 +18,8 @@ bool NeedsInput(Command command);
 // Runs the command and writes the answer to `out`; warnings and --timing go to standard error.
 // Blocks for the call. Errors of the call are returned and not written; so are those of single
 // operations of analyze, each different one once, in `partial` (the JSON holds them all the same).
-absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& client,
-                        Output& out, std::vector<absl::Status>* partial);
+absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& client, Output& out,
+                        std::vector<absl::Status>* partial);
 
 // An error as its status code and --json ask for it: with a caret, or as JSON.
 std::string RenderError(const absl::Status& status, const Arguments& arguments, const Input& input,

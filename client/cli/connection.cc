@@ -1,5 +1,6 @@
 #include "cli/connection.h"
 
+#include <grpc/grpc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -59,7 +60,11 @@ Listener WhoListens(uid_t* stranger) {
 
 }  // namespace
 
-Connection::Connection() = default;
+Connection::Connection() {
+  // Never undone: the last grpc_shutdown of a process can wait up to 10 s for a poller of gRPC's,
+  // and nobody should wait for that at the end of a command.
+  grpc_init();
+}
 Connection::Connection(Connection&&) noexcept = default;
 Connection& Connection::operator=(Connection&&) noexcept = default;
 
@@ -95,13 +100,13 @@ absl::StatusOr<Connection> Connection::Open(const Arguments& arguments, std::str
   options.flags = {"--workers=1"};  // for one call
   auto server = PrivateServer::Start(std::move(options));
   if (!server.ok()) {
-    return MakeError(ReasonOf(server.status()),
-                     absl::StrCat(listener == Listener::kNone
-                                      ? "no server listens on "
-                                      : "what listens on the default address is not taken: ",
-                                  default_address, ", and none can be started: ",
-                                  std::string(server.status().message()),
-                                  "\nName a server with --address."));
+    return MakeError(
+        ReasonOf(server.status()),
+        absl::StrCat(
+            listener == Listener::kNone ? "no server listens on "
+                                        : "what listens on the default address is not taken: ",
+            default_address, ", and none can be started: ", std::string(server.status().message()),
+            "\nName a server with --address."));
   }
   if (listener == Listener::kStranger) {
     *note = absl::StrCat(default_address, " belongs to user ", stranger,

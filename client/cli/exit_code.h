@@ -7,9 +7,9 @@ namespace pgparsed::cli {
 
 enum ExitCode {
   kExitOk = 0,
-  kExitSql = 1,       // the SQL is wrong
-  kExitUsage = 2,     // the command line or the input is: nothing was sent, or the server refused it
-  kExitServer = 3,    // no server can be reached, or it refused for reasons of its own
+  kExitSql = 1,     // the SQL is wrong
+  kExitUsage = 2,   // the command line or the input is: nothing was sent, or the server refused it
+  kExitServer = 3,  // no server can be reached, or it refused for reasons of its own
   kExitInternal = 4,  // a fault of pgparsed, or the output could not be written
 };
 

@@ -261,7 +261,8 @@ std::string ToJson(const v1::AnalyzeResponse& response, std::string_view query,
     Json entry = {{"operation", OperationName(error.operation())},
                   {"reason", error.reason()},
                   {"message", error.message()}};
-    if (error.has_sql_error()) entry["sql_error"] = SqlErrorJson(client::FromProto(error.sql_error()));
+    if (error.has_sql_error())
+      entry["sql_error"] = SqlErrorJson(client::FromProto(error.sql_error()));
     errors.push_back(std::move(entry));
   }
   object.Add("errors", errors);

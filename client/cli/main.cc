@@ -44,15 +44,16 @@ int Main(int argc, char** argv) {
 
   if (NeedsInput(arguments.command)) {
     const bool binary = arguments.command == Command::kDeparse && !arguments.tree_is_json;
-    absl::StatusOr<Input> read =
-        ReadInput(arguments.text, arguments.file,
-                  binary ? "pgparse: reading a protobuf tree from the terminal; -f FILE or "
-                           "`pgparse parse --format protobuf ... | pgparse deparse` is what you want"
-                         : "pgparse: reading from the terminal; end with Ctrl-D");
+    absl::StatusOr<Input> read = ReadInput(
+        arguments.text, arguments.file,
+        binary ? "pgparse: reading a protobuf tree from the terminal; -f FILE or "
+                 "`pgparse parse --format protobuf ... | pgparse deparse` is what you want"
+               : "pgparse: reading from the terminal; end with Ctrl-D");
     if (!read.ok()) return fail(read.status());
     input = *std::move(read);
     if (!binary) {
-      if (const absl::Status text = client::CheckQueryText(input.text); !text.ok()) return fail(text);
+      if (const absl::Status text = client::CheckQueryText(input.text); !text.ok())
+        return fail(text);
     }
   }
 
@@ -65,8 +66,7 @@ int Main(int argc, char** argv) {
   }
 
   std::vector<absl::Status> partial;
-  const absl::Status status =
-      RunCommand(arguments, input, connection->client(), out, &partial);
+  const absl::Status status = RunCommand(arguments, input, connection->client(), out, &partial);
   const absl::Status written = out.Finish();
   if (!status.ok()) return fail(status);
   if (!written.ok()) {

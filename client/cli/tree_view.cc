@@ -197,7 +197,8 @@ class View {
 absl::Status WriteTreeView(std::string_view json, bool colour, const Sink& sink) {
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (root.is_discarded()) {
-    return MakeError(Reason::kInternal, "the server's tree is no valid JSON: --format json shows it");
+    return MakeError(Reason::kInternal,
+                     "the server's tree is no valid JSON: --format json shows it");
   }
   View(colour, sink).Write(root);
   return absl::OkStatus();

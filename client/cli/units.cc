@@ -17,8 +17,8 @@ ByteMapper::ByteMapper(std::string_view text, v1::PositionEncoding encoding)
     : text_(text), encoding_(encoding) {}
 
 size_t ByteMapper::ByteOf(uint64_t position) {
-  const bool bytes = encoding_ != v1::POSITION_ENCODING_UTF16 &&
-                     encoding_ != v1::POSITION_ENCODING_UTF32;
+  const bool bytes =
+      encoding_ != v1::POSITION_ENCODING_UTF16 && encoding_ != v1::POSITION_ENCODING_UTF32;
   if (bytes) return static_cast<size_t>(std::min<uint64_t>(position, text_.size()));
   if (position < position_) {
     byte_ = 0;

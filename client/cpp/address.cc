@@ -28,7 +28,8 @@ absl::StatusOr<std::string> UnixTarget(std::string_view address, std::string_vie
     if (!path.starts_with("/")) return BadAddress(address, "a unix:// path must be absolute");
   }
   if (path.empty()) return BadAddress(address, "the path is empty");
-  if (path.find('\0') != std::string_view::npos) return BadAddress(address, "a NUL byte in the path");
+  if (path.find('\0') != std::string_view::npos)
+    return BadAddress(address, "a NUL byte in the path");
   constexpr size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
   if (path.size() > kLongest) {
     return BadAddress(address, absl::StrCat("the system takes socket paths of at most ", kLongest,
@@ -113,8 +114,8 @@ bool IsLocalTarget(std::string_view target) {
       break;
     }
   }
-  return target.starts_with("127.") || target.starts_with("[::1]") ||
-         target == "localhost" || target.starts_with("localhost:");
+  return target.starts_with("127.") || target.starts_with("[::1]") || target == "localhost" ||
+         target.starts_with("localhost:");
 }
 
 }  // namespace pgparsed::client

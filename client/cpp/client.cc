@@ -25,12 +25,11 @@ namespace {
 constexpr int kRetryBufferBytes = 32 << 20;
 
 std::string ServiceConfig(int max_attempts) {
-  return absl::StrCat(
-      R"({"methodConfig":[{"name":[{"service":"pgparsed.v1.ParserService"},)"
-      R"({"service":"pgparsed.v1.GrammarService"}],"retryPolicy":{"maxAttempts":)",
-      max_attempts,
-      R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)"
-      R"("retryableStatusCodes":["UNAVAILABLE"]}}]})");
+  return absl::StrCat(R"({"methodConfig":[{"name":[{"service":"pgparsed.v1.ParserService"},)"
+                      R"({"service":"pgparsed.v1.GrammarService"}],"retryPolicy":{"maxAttempts":)",
+                      max_attempts,
+                      R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)"
+                      R"("retryableStatusCodes":["UNAVAILABLE"]}}]})");
 }
 
 absl::Status InvalidOption(std::string_view message) {
@@ -182,8 +181,8 @@ class Client::Impl {
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE || from_the_server) {
       return client::FromGrpcStatus(status);
     }
-    return MakeError(Reason::kUnavailable, absl::StrCat("cannot reach ", options_.address, ": ",
-                                                        status.error_message()));
+    return MakeError(Reason::kUnavailable,
+                     absl::StrCat("cannot reach ", options_.address, ": ", status.error_message()));
   }
 
   std::shared_ptr<grpc::ClientContext> Begin(const CallOptions& options) {
@@ -227,17 +226,16 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
 const ClientOptions& Client::options() const { return impl_->options(); }
 
 // The two forms of each unary method.
-#define PGPARSED_UNARY(stub, Stub, Method)                                                     \
-  absl::StatusOr<v1::Method##Response> Client::Method(const v1::Method##Request& request,      \
-                                                      const CallOptions& options) {            \
-    return impl_->Call(impl_->stub(), &Impl::Stub::Method, request, options);                  \
-  }                                                                                            \
-  void Client::Method##Async(v1::Method##Request request,                                      \
-                             Callback<v1::Method##Response> callback,                          \
-                             const CallOptions& options) {                                     \
-    impl_->CallAsync<Impl::Stub::async_interface, v1::Method##Request, v1::Method##Response>(  \
-        impl_->stub().async(), &Impl::Stub::async_interface::Method, std::move(request),       \
-        std::move(callback), options);                                                         \
+#define PGPARSED_UNARY(stub, Stub, Method)                                                         \
+  absl::StatusOr<v1::Method##Response> Client::Method(const v1::Method##Request& request,          \
+                                                      const CallOptions& options) {                \
+    return impl_->Call(impl_->stub(), &Impl::Stub::Method, request, options);                      \
+  }                                                                                                \
+  void Client::Method##Async(v1::Method##Request request, Callback<v1::Method##Response> callback, \
+                             const CallOptions& options) {                                         \
+    impl_->CallAsync<Impl::Stub::async_interface, v1::Method##Request, v1::Method##Response>(      \
+        impl_->stub().async(), &Impl::Stub::async_interface::Method, std::move(request),           \
+        std::move(callback), options);                                                             \
   }
 
 PGPARSED_UNARY(parser, ParserStub, Parse)

@@ -60,8 +60,8 @@ absl::StatusOr<std::string> FindBinary(const std::string& wanted) {
   const std::string named = from_environment ? variable : wanted;
   if (!named.empty()) {
     if (IsExecutable(named)) return named;
-    return Unavailable(absl::StrCat(from_environment ? absl::StrCat(kBinaryVariable, "=") : "", named,
-                                    " is not an executable file"));
+    return Unavailable(absl::StrCat(from_environment ? absl::StrCat(kBinaryVariable, "=") : "",
+                                    named, " is not an executable file"));
   }
   const std::string own_folder = OwnFolder();
   if (!own_folder.empty()) {
@@ -83,8 +83,7 @@ std::vector<std::string> Environment() {
   std::vector<std::string> kept;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable(*entry);
-    if (variable.starts_with("PGPARSED_") &&
-        !variable.starts_with("PGPARSED_WORKER_DIR=")) {
+    if (variable.starts_with("PGPARSED_") && !variable.starts_with("PGPARSED_WORKER_DIR=")) {
       continue;
     }
     kept.emplace_back(variable);
@@ -150,7 +149,9 @@ PrivateServer::~PrivateServer() {
 }
 
 std::string PrivateServer::address() const { return absl::StrCat("unix:", socket_path()); }
-std::string PrivateServer::socket_path() const { return absl::StrCat(directory_, "/pgparsed.sock"); }
+std::string PrivateServer::socket_path() const {
+  return absl::StrCat(directory_, "/pgparsed.sock");
+}
 
 std::string PrivateServer::Log() const {
   std::ifstream file(absl::StrCat(directory_, "/log"), std::ios::binary);
@@ -214,9 +215,9 @@ absl::Status PrivateServer::WaitUntilItAnswers() {
   if (!client.ok()) return client.status();
   CallOptions call;
   call.wait_for_ready = true;
-  call.timeout = std::max(std::chrono::milliseconds(1),
-                          std::chrono::duration_cast<std::chrono::milliseconds>(deadline -
-                                                                                Clock::now()));
+  call.timeout =
+      std::max(std::chrono::milliseconds(1),
+               std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()));
   const auto grammars = (*client)->ListGrammars({}, call);
   if (grammars.ok()) return absl::OkStatus();
   if (!IsRunning()) return Ended(ExitText(exit_status_));
@@ -231,8 +232,7 @@ absl::Status PrivateServer::Ended(const std::string& what) {
     words = words.substr(words.size() - kLastWordsBytes);
     if (const size_t line = words.find('\n'); line != std::string::npos) words.erase(0, line + 1);
   }
-  return Unavailable(
-      absl::StrCat("the private server ", what, words.empty() ? "" : ":\n", words));
+  return Unavailable(absl::StrCat("the private server ", what, words.empty() ? "" : ":\n", words));
 }
 
 bool PrivateServer::IsRunning() {

@@ -65,7 +65,8 @@ absl::Status FromGrpcStatus(const grpc::Status& status) {
   } else if (reason != Reason::kNone) {
     error = MakeError(reason, status.error_message());
   } else {
-    error = absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+    error =
+        absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
   }
   for (const auto& [key, value] : info.metadata()) AddErrorMetadata(error, key, value);
   if (named == Reason::kNone && !info.reason().empty()) {

@@ -148,8 +148,7 @@ class Client {
 
   absl::StatusOr<v1::FingerprintResponse> Fingerprint(const v1::FingerprintRequest& request,
                                                       const CallOptions& options = {});
-  void FingerprintAsync(v1::FingerprintRequest request,
-                        Callback<v1::FingerprintResponse> callback,
+  void FingerprintAsync(v1::FingerprintRequest request, Callback<v1::FingerprintResponse> callback,
                         const CallOptions& options = {});
 
   absl::StatusOr<v1::NormalizeResponse> Normalize(const v1::NormalizeRequest& request,
@@ -195,8 +194,8 @@ class Client {
 
   // --- GrammarService --------------------------------------------------------------------------
 
-  absl::StatusOr<v1::ListGrammarsResponse> ListGrammars(
-      const v1::ListGrammarsRequest& request = {}, const CallOptions& options = {});
+  absl::StatusOr<v1::ListGrammarsResponse> ListGrammars(const v1::ListGrammarsRequest& request = {},
+                                                        const CallOptions& options = {});
   void ListGrammarsAsync(v1::ListGrammarsRequest request,
                          Callback<v1::ListGrammarsResponse> callback,
                          const CallOptions& options = {});

@@ -92,6 +92,12 @@ class FrontEnd::Memory {
     }
   }
 
+  bool HasFree() ABSL_LOCKS_EXCLUDED(mutex_) {
+    sync::MutexLock lock(mutex_);
+    return std::find(taken_.begin(), taken_.begin() + slot_count_, false) !=
+           taken_.begin() + slot_count_;
+  }
+
   void GiveBack(uint32_t slot) ABSL_LOCKS_EXCLUDED(mutex_) {
     if (AllocatedBytes() > kKeptBytes * 2 * slot_count_ + kControlBytes) Punch(slot);
     control().slots[slot].state.store(kFree, std::memory_order_release);
@@ -195,6 +201,8 @@ int FrontEnd::fd() const { return memory_->fd(); }
 std::optional<uint32_t> FrontEnd::TakeSlot(absl::FunctionRef<bool()> give_up) {
   return memory_->Take(give_up);
 }
+
+bool FrontEnd::HasFreeSlot() const { return memory_->HasFree(); }
 
 std::shared_ptr<void> FrontEnd::Lease(uint32_t slot) {
   return std::make_shared<SlotLease>(memory_, slot);

@@ -49,6 +49,9 @@ class FrontEnd {
   // after each WakeUp). A slot that was taken is given back with the last copy of its lease.
   std::optional<uint32_t> TakeSlot(absl::FunctionRef<bool()> give_up);
 
+  // Whether TakeSlot would not have to wait.
+  bool HasFreeSlot() const;
+
   // The keeper of a taken slot: when the last copy is gone the slot is free and the pages that it
   // should not keep go back to the system.
   std::shared_ptr<void> Lease(uint32_t slot);

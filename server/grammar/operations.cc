@@ -20,7 +20,18 @@ std::optional<GrammarError> ErrorOf(const PgQueryError* error) {
   return FromLibrary(*error, Reason::kSqlSyntaxError);
 }
 
-LibraryText Own(char* text) { return LibraryText(text, text != nullptr ? std::strlen(text) : 0); }
+LibraryText Own(char* text) { return LibraryText(text, std::strlen(text)); }
+
+// The text of a library result, or the error that stands in its place. The library copies its
+// results with strdup and never looks whether that worked.
+Result<LibraryText> TextOrError(char* text, const PgQueryError* library_error) {
+  if (library_error != nullptr) {
+    std::free(text);
+    return FromLibrary(*library_error, Reason::kSqlSyntaxError);
+  }
+  if (text == nullptr) return MakeGrammarError(Reason::kParserMemoryLimit, "out of memory");
+  return Own(text);
+}
 
 // Fills the columns of Tokens; names get their index in the order of appearance.
 class TokenColumns {
@@ -87,10 +98,8 @@ Result<LibraryText> ParsePlpgsql(const char* sql) {
   }
 #endif
   PgQueryPlpgsqlParseResult result = pg_query_parse_plpgsql(sql);
-  LibraryText json = Own(std::exchange(result.plpgsql_funcs, nullptr));
-  auto error = ErrorOf(result.error);
+  auto json = TextOrError(std::exchange(result.plpgsql_funcs, nullptr), result.error);
   pg_query_free_plpgsql_parse_result(result);
-  if (error) return *std::move(error);
   return json;
 }
 
@@ -105,10 +114,8 @@ Result<LibraryText> Normalize(const char* sql, bool utility_only) {
   }
   PgQueryNormalizeResult result = pg_query_normalize(sql);
 #endif
-  LibraryText normalized = Own(std::exchange(result.normalized_query, nullptr));
-  auto error = ErrorOf(result.error);
+  auto normalized = TextOrError(std::exchange(result.normalized_query, nullptr), result.error);
   pg_query_free_normalize_result(result);
-  if (error) return *std::move(error);
   return normalized;
 }
 

@@ -11,11 +11,11 @@
 #include <grpcpp/support/server_callback.h>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "grpc/byte_buffer.h"
 #include "grpc/status.h"
 #include "service/backend.h"
+#include "sync/mutex.h"
 
 namespace pgparsed::grpc_door {
 
@@ -59,7 +59,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
         });
     bool cancel = false;
     {
-      absl::MutexLock lock(&mutex_);
+      sync::MutexLock lock(mutex_);
       cancel = cancelled_;
       if (!over_) handle_ = handle;
     }
@@ -78,7 +78,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   void OnCancel() override {
     std::shared_ptr<pool::JobHandle> handle;
     {
-      absl::MutexLock lock(&mutex_);
+      sync::MutexLock lock(mutex_);
       cancelled_ = true;
       handle = handle_;
     }
@@ -87,7 +87,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
   void OnDone() override {
     const std::shared_ptr<UnaryCall> last = std::move(self_);
-    absl::MutexLock lock(&mutex_);
+    sync::MutexLock lock(mutex_);
     over_ = true;
     handle_ = nullptr;
   }
@@ -96,7 +96,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   grpc::ByteBuffer* const response_;
   std::shared_ptr<UnaryCall> self_;  // gRPC's share; ends with OnDone
 
-  absl::Mutex mutex_;
+  sync::Mutex mutex_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<pool::JobHandle> handle_ ABSL_GUARDED_BY(mutex_);

@@ -8,9 +8,12 @@
 
 namespace pgparsed::pool {
 
-GrammarGroup::GrammarGroup(uint32_t grammar, std::string worker_path,
+GrammarGroup::GrammarGroup(uint32_t grammar, std::string worker_path, uint32_t workers,
                            std::shared_ptr<JobQueue> job_queue)
-    : major(grammar), path(std::move(worker_path)), queue(std::move(job_queue)) {
+    : major(grammar),
+      path(std::move(worker_path)),
+      queue(std::move(job_queue)),
+      workers_(workers) {
   status_.major = grammar;
 }
 
@@ -25,7 +28,7 @@ bool GrammarGroup::OnReady(WorkerProcess& process, GrammarStatus description) {
   status_ = std::move(description);
   described_ = true;
   queue->SetUnavailable(std::nullopt);
-  queue->SetWorkers(ready_);
+  queue->SetWorkers(std::min(ready_, workers_));
   changed_.SignalAll();
   return true;
 }
@@ -35,7 +38,7 @@ bool GrammarGroup::OnDeath(WorkerProcess& process) {
   if (!process.counted_ready) return false;
   process.counted_ready = false;
   --ready_;
-  queue->SetWorkers(ready_);
+  queue->SetWorkers(std::min(ready_, workers_));
   changed_.SignalAll();
   return true;
 }
@@ -70,13 +73,13 @@ bool GrammarGroup::WaitForReady(uint32_t workers, Clock::time_point deadline) {
 GrammarStatus GrammarGroup::status() const {
   sync::MutexLock lock(mutex_);
   GrammarStatus status = status_;
-  status.workers = ready_;
+  status.workers = std::min(ready_, workers_);
   return status;
 }
 
 uint32_t GrammarGroup::ready() const {
   sync::MutexLock lock(mutex_);
-  return ready_;
+  return std::min(ready_, workers_);
 }
 
 }  // namespace pgparsed::pool

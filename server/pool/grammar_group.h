@@ -27,7 +27,9 @@ class GrammarGroup {
   // one succeeds.
   static constexpr uint32_t kFailuresUntilUnavailable = 3;
 
-  GrammarGroup(uint32_t grammar, std::string worker_path, std::shared_ptr<JobQueue> job_queue);
+  // `workers` is how many run jobs at a time; those beyond are spares and not counted.
+  GrammarGroup(uint32_t grammar, std::string worker_path, uint32_t workers,
+               std::shared_ptr<JobQueue> job_queue);
 
   const uint32_t major;
   const std::string path;
@@ -49,9 +51,11 @@ class GrammarGroup {
   bool WaitForReady(uint32_t workers, Clock::time_point deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
   GrammarStatus status() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ready workers, spares left out.
   uint32_t ready() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  const uint32_t workers_;
   mutable sync::Mutex mutex_;
   sync::CondVar changed_;
   GrammarStatus status_ ABSL_GUARDED_BY(mutex_);

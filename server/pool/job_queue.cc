@@ -55,7 +55,7 @@ void JobQueue::Enter(const JobPtr& job, bool at_head, Clock::time_point expiry) 
   lane.bytes += job->job.text.size() + job->job.comments.size();
   job->expiry_ = expiries_.emplace(expiry, job.get());
   job->place_ = QueuedJob::Place::kQueued;
-  job_came_.Signal();
+  WakeOne();
 }
 
 void JobQueue::Leave(QueuedJob& job) {
@@ -135,6 +135,7 @@ bool JobQueue::MayRunStream() const {
 }
 
 JobQueue::JobPtr JobQueue::NextJob() {
+  if (running_ >= limits_.max_running) return nullptr;
   const bool stream_may = !stream_.jobs.empty() && MayRunStream();
   const bool streams_turn = stream_may && unary_in_a_row_ >= kUnaryInARow;
   JobPtr job;
@@ -156,18 +157,21 @@ JobQueue::JobPtr JobQueue::NextJob() {
 
 JobQueue::JobPtr JobQueue::Pop(std::shared_ptr<JobRunner> runner,
                                absl::FunctionRef<bool()> give_up) {
+  sync::CondVar woken;
   sync::MutexLock lock(mutex_);
   for (;;) {
     if (give_up()) {
-      // This thread may have used up a Signal that was meant for a job.
-      if (!unary_.jobs.empty() || !stream_.jobs.empty()) job_came_.Signal();
+      // This thread may have been woken for a job.
+      if (!unary_.jobs.empty() || !stream_.jobs.empty()) WakeOne();
       return nullptr;
     }
     if (JobPtr job = NextJob()) {
       job->runner_ = std::move(runner);
       return job;
     }
-    job_came_.Wait(mutex_);
+    idle_.push_back(&woken);
+    woken.Wait(mutex_);
+    std::erase(idle_, &woken);  // it is there still if nobody woke it
   }
 }
 
@@ -175,7 +179,7 @@ void JobQueue::StopRunning(QueuedJob& job) {
   --running_;
   if (job.job.lane == Lane::kStream) {
     --running_streams_;
-    if (!stream_.jobs.empty()) job_came_.Signal();
+    if (!stream_.jobs.empty()) WakeOne();
   }
   job.runner_.reset();
 }
@@ -188,15 +192,24 @@ void JobQueue::Finish(const JobPtr& job) {
   if (EmptyLocked()) emptied_.SignalAll();
 }
 
+void JobQueue::WakeOne() {
+  // With no room for another running job, who makes room takes the job.
+  if (idle_.empty() || running_ >= limits_.max_running) return;
+  idle_.back()->Signal();
+  idle_.pop_back();
+}
+
 void JobQueue::WakeAll() {
   sync::MutexLock lock(mutex_);
-  job_came_.SignalAll();
+  for (sync::CondVar* idle : idle_) idle->Signal();
+  idle_.clear();
 }
 
 void JobQueue::SetWorkers(uint32_t workers) {
   sync::MutexLock lock(mutex_);
   workers_ = workers;
-  job_came_.SignalAll();
+  for (sync::CondVar* idle : idle_) idle->Signal();
+  idle_.clear();
 }
 
 void JobQueue::Cancel(const JobPtr& job) {

@@ -3,6 +3,8 @@
 // Order. Unary jobs go first. So that streams do not starve, one stream job is taken after
 // kUnaryInARow unary ones. So that unary calls never wait behind a batch, with two or more workers
 // one of them is kept free of stream jobs. A job whose worker died goes to the head of its lane.
+// Of the workers that are idle the one that was busy last goes first: it is warm, and the others,
+// the spares among them, keep their memory small.
 //
 // Bounds. Each lane holds so many jobs, and so many bytes of text (a single job may be larger).
 // A unary job waits no longer than max_wait, then it is kOverloaded; a stream job is held back by
@@ -94,6 +96,7 @@ class JobQueue {
     uint32_t max_length = 1024;         // of a lane
     uint64_t max_bytes = 256ull << 20;  // of a lane
     Clock::duration max_wait = std::chrono::seconds(1);
+    uint32_t max_running = UINT32_MAX;  // jobs at a time; more workers than that are spares
   };
 
   struct Ended {
@@ -117,6 +120,7 @@ class JobQueue {
   // A running job has been answered.
   void Finish(const JobPtr& job) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Makes every idle worker look again: one of them died, or one that could take a job will not.
   void WakeAll() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // How many workers can take jobs; the share of stream jobs follows it.
@@ -172,14 +176,15 @@ class JobQueue {
   JobPtr NextJob() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StopRunning(QueuedJob& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool EmptyLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MayRunStream() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Limits limits_;
   const std::function<void()> news_;
 
   mutable sync::Mutex mutex_;
-  sync::CondVar job_came_;
   sync::CondVar emptied_;
+  std::vector<sync::CondVar*> idle_ ABSL_GUARDED_BY(mutex_);  // each sleeps in Pop; the last first
   LaneState unary_ ABSL_GUARDED_BY(mutex_);
   LaneState stream_ ABSL_GUARDED_BY(mutex_);
   std::multimap<Clock::time_point, QueuedJob*> expiries_ ABSL_GUARDED_BY(mutex_);

@@ -91,22 +91,24 @@ absl::Status WorkerPool::Launch() {
   auto signal = WakeSignal::Create();
   if (!signal.ok()) return signal.status();
 
+  const uint32_t cpus = AvailableCpus();
+  const uint32_t workers = options_.workers != 0 ? options_.workers : cpus;
   const JobQueue::Limits limits{.max_length = options_.max_queue_length,
                                 .max_bytes = options_.max_queue_bytes,
-                                .max_wait = ToSteady(options_.max_queue_time)};
+                                .max_wait = ToSteady(options_.max_queue_time),
+                                .max_running = workers};
   std::vector<GrammarGroup*> groups;
   for (const auto& [major, path] : *files) {
     auto queue = std::make_shared<JobQueue>(limits, [wake = *signal] { wake->Set(); });
-    groups.push_back(groups_.emplace(major, std::make_unique<GrammarGroup>(major, path, queue))
+    groups.push_back(groups_.emplace(major, std::make_unique<GrammarGroup>(major, path, workers, queue))
                          .first->second.get());
   }
   if (absl::Status chosen = ChooseDefault(); !chosen.ok()) return chosen;
 
-  const uint32_t cpus = AvailableCpus();
-  const uint32_t workers = options_.workers != 0 ? options_.workers : cpus;
   supervisor_ = std::make_unique<Supervisor>(
       Supervisor::Options{.default_grammar = default_grammar_,
                           .workers = workers,
+                          .spares = options_.spare_workers,
                           .grammar_idle_timeout = ToSteady(options_.grammar_idle_timeout),
                           .max_job_time = ToSteady(options_.max_job_time),
                           .worker_memory_limit = options_.worker_memory_limit,
@@ -120,7 +122,7 @@ absl::Status WorkerPool::Launch() {
   GrammarGroup& main = *groups_.at(default_grammar_);
   main.queue->StayAwake();
   for (const GrammarGroup* group : groups) {
-    supervisor_->SetWanted(group->major, group == &main ? workers : 1);
+    supervisor_->SetWanted(group->major, group == &main ? workers + options_.spare_workers : 1);
   }
   for (GrammarGroup* group : groups) {
     if (absl::Status started = group->WaitForFirstStart(); !started.ok()) return started;

@@ -102,7 +102,7 @@ void Supervisor::Reconcile(Team& team, Clock::time_point now) {
   GrammarGroup& group = *team.group;
   if (group.queue->TakeStartRequest()) {
     spdlog::info("grammar {} starts: its first job came", group.major);
-    team.wanted.store(options_.workers, std::memory_order_release);
+    team.wanted.store(options_.workers + options_.spares, std::memory_order_release);
   } else if (group.major != options_.default_grammar &&
              group.queue->SleepIfIdle(now - options_.grammar_idle_timeout)) {
     spdlog::info("grammar {} stops: it was idle", group.major);

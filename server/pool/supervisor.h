@@ -9,8 +9,9 @@
 // back (10 ms, doubled up to 5 s), and workers that keep dying within a second of their start
 // without a job (up to 250 ms): a query that kills its workers must not slow down the others.
 //
-// No spare processes are kept: a replacement is ready within a few milliseconds, and an idle worker
-// costs more memory than that is worth.
+// Spares. A grammar that is in use has a process more than run jobs at a time (Options::spares). It
+// is ready like the others, and the queue lets only so many run at once: so when a worker dies the
+// spare goes on in its place at once, while the dead one's replacement starts.
 //
 // Thread-safety: SetWanted and Stop may be called from any thread.
 #pragma once
@@ -41,6 +42,7 @@ class Supervisor {
   struct Options {
     uint32_t default_grammar = 0;
     uint32_t workers = 1;  // of a grammar that is in use
+    uint32_t spares = 0;   // more of them
     Clock::duration grammar_idle_timeout{};
     Clock::duration max_job_time{};
     uint64_t worker_memory_limit = 0;
@@ -58,7 +60,7 @@ class Supervisor {
   // Starts the thread.
   absl::Status Start();
 
-  // How many processes a grammar shall have. Takes effect soon.
+  // How many processes a grammar shall have, spares included. Takes effect soon.
   void SetWanted(uint32_t grammar, uint32_t workers);
 
   // Kills and reaps every worker, ends what is left in the queues (which must be closed and

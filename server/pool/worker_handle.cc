@@ -41,7 +41,9 @@ std::shared_ptr<WorkerProcess> WorkerHandle::NextProcess() {
 void WorkerHandle::Feed() {
   pthread_setname_np(pthread_self(), absl::StrCat("feed-", shared_.group.major).c_str());
   while (const auto process = NextProcess()) {
-    if (Introduce(*process)) Serve(process);
+    if (!Introduce(*process)) continue;
+    Serve(process);
+    shared_.group.queue->WakeAll();  // a spare may go on
   }
 }
 
@@ -80,6 +82,7 @@ void WorkerHandle::Serve(const std::shared_ptr<WorkerProcess>& process) {
   const auto dead = [&] { return process->dead(); };
   for (;;) {
     // The slot first: a job must not leave the queue for a worker that cannot take it yet.
+    if (!channel.HasFreeSlot()) shared_.group.queue->WakeAll();  // a spare may
     const auto slot = channel.TakeSlot(dead);
     if (!slot) return;
     std::shared_ptr<void> lease = channel.Lease(*slot);
@@ -138,6 +141,7 @@ bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<vo
 }
 
 bool WorkerHandle::GiveGrace(WorkerProcess& process, uint32_t slot) {
+  shared_.group.queue->WakeAll();  // a spare may go on meanwhile
   const auto dead = [&] { return process.dead(); };
   if (process.channel().WaitForAnswer(slot, Clock::now() + kGrace, dead) == Outcome::kAnswered) {
     return true;
@@ -174,7 +178,7 @@ void WorkerHandle::AfterDeath(WorkerProcess& process, uint32_t slot, const JobQu
     default:
       break;
   }
-  if (++job->deaths < 3) {
+  if (++job->deaths < 2) {
     Counters::Add(shared_.counters.jobs_retried);
     shared_.group.queue->PushAgain(job);
     return;

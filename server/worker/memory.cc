@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "grammar/memory.h"
 
@@ -62,6 +63,14 @@ void* __wrap_calloc(size_t count, size_t bytes) {
   return Counted(__real_calloc(count, bytes), count * bytes);
 }
 void* __wrap_realloc(void* old, size_t bytes) { return Counted(__real_realloc(old, bytes), bytes); }
+
+// The C library's would call its malloc unseen.
+char* __wrap_strdup(const char* text);
+char* __wrap_strdup(const char* text) {
+  const size_t bytes = std::strlen(text) + 1;
+  void* const copy = __wrap_malloc(bytes);
+  return copy != nullptr ? static_cast<char*>(std::memcpy(copy, text, bytes)) : nullptr;
+}
 
 // PostgreSQL begins to report an error.
 bool __real_errstart_cold(int level, const char* domain);

@@ -2,7 +2,7 @@
 // memory goes back to the system.
 //
 // The executable links one allocator, chosen by the CMake variable PGPARSED_WORKER_ALLOCATOR. Its
-// malloc, calloc and realloc are wrapped (linker option --wrap) so that a failed allocation is
+// malloc, calloc, realloc and strdup are wrapped (linker option --wrap) so that a failed allocation is
 // known, and that a job's appetite is, whatever the allocator. One thread only allocates.
 //
 // When the library reports that memory ran out, a reserve is given up, so that it has room to do

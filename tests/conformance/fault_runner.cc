@@ -359,7 +359,7 @@ FaultRunner::Outcome FaultRunner::DeparseRoundtrip(const FaultCase& fault) {
 }
 
 FaultRunner::Outcome FaultRunner::Format(const FaultCase& fault) {
-  const Outcome made = client_->Format(fault.sql);
+  Outcome made = client_->Format(fault.sql);
   if (!made.ok()) return made.status();
   if (const nlohmann::json* count = Expect(fault, "statements_after_reparse"); count != nullptr) {
     const Outcome tree = ParseJson(*made);

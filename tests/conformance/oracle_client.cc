@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <limits>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -30,7 +31,7 @@ absl::Status OracleClient::Spawn() {
   int request[2];
   int answer[2];
   if (pipe2(request, O_CLOEXEC) != 0 || pipe2(answer, O_CLOEXEC) != 0) {
-    return absl::InternalError(absl::StrCat("pipe: ", std::strerror(errno)));
+    return absl::InternalError(absl::StrCat("pipe: ", std::generic_category().message(errno)));
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -45,8 +46,8 @@ absl::Status OracleClient::Spawn() {
   from_oracle_ = answer[0];
   if (failed != 0) {
     pid_ = -1;
-    return absl::NotFoundError(
-        absl::StrCat("cannot start the oracle ", program_, ": ", std::strerror(failed)));
+    return absl::NotFoundError(absl::StrCat("cannot start the oracle ", program_, ": ",
+                                            std::generic_category().message(failed)));
   }
   return absl::OkStatus();
 }

@@ -256,9 +256,7 @@ class Splitter {
         (is_routine(identifiers_[1]) ||
          (identifiers_[1] == 'o' && identifiers_[2] == 'r' && is_routine(identifiers_[3])));
     if (creates_routine && paren_depth_ == 0) {
-      if (word == "begin") {
-        ++begin_depth_;
-      } else if (word == "case" && begin_depth_ > 0) {
+      if (word == "begin" || (word == "case" && begin_depth_ > 0)) {
         ++begin_depth_;
       } else if (word == "end" && begin_depth_ > 0) {
         --begin_depth_;

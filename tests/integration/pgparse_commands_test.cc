@@ -96,7 +96,8 @@ TEST_F(PgparseCommands, FingerprintPrintsSixteenDigits) {
 
 TEST_F(PgparseCommands, FingerprintOptionsArePassedOn) {
   if (!features_.fingerprint_options()) GTEST_SKIP() << "the default grammar has none";
-  const std::string with = Answer({"fingerprint", "--fingerprint-full-relname", "SELECT * FROM t_2024"});
+  const std::string with =
+      Answer({"fingerprint", "--fingerprint-full-relname", "SELECT * FROM t_2024"});
   EXPECT_NE(with, Answer({"fingerprint", "SELECT * FROM t_2024"}));
 }
 

@@ -163,8 +163,15 @@ TEST_F(ChannelFrontEndTest, ASlotIsTakenUntilTheLastCopyOfItsLeaseIsGone) {
 TEST_F(ChannelFrontEndTest, WhoWaitsForASlotCanGiveUp) {
   std::vector<std::shared_ptr<void>> leases;
   for (int i = 0; i < 3; ++i) leases.push_back(front_->Lease(*front_->TakeSlot(Never)));
+  std::atomic<bool> asked{false};
   std::atomic<bool> stop{false};
-  std::thread taker([&] { EXPECT_FALSE(front_->TakeSlot([&] { return stop.load(); })); });
+  std::thread taker([&] {
+    EXPECT_FALSE(front_->TakeSlot([&] {
+      asked = true;
+      return stop.load();
+    }));
+  });
+  while (!asked) std::this_thread::yield();
   stop = true;
   front_->WakeUp();
   taker.join();

@@ -37,9 +37,9 @@ TEST(Address, OtherSchemesOfGrpcPassAsTheyAre) {
 }
 
 TEST(Address, WhatCannotBeAnAddressIsRefused) {
-  for (const char* address :
-       {"", ":50051", "host:", "host:0", "host:65536", "host:12x", "host:-1", "::1", "[::1", "[]:1",
-        "[::1]50051", "[x y]:1", "a b", "http://host:1", "unix:", "dns:", "host:1:2", "host/path"}) {
+  for (const char* address : {"", ":50051", "host:", "host:0", "host:65536", "host:12x", "host:-1",
+                              "::1", "[::1", "[]:1", "[::1]50051", "[x y]:1", "a b",
+                              "http://host:1", "unix:", "dns:", "host:1:2", "host/path"}) {
     const auto target = TargetOfAddress(address);
     ASSERT_FALSE(target.ok()) << address;
     EXPECT_EQ(ReasonOf(target.status()), Reason::kInvalidRequest) << address;
@@ -52,8 +52,9 @@ TEST(Address, ASocketPathThatTheSystemDoesNotTakeIsRefused) {
 }
 
 TEST(Address, LocalTargetsAreToldFromRemoteOnes) {
-  for (const char* target : {"unix:/x", "unix-abstract:x", "127.0.0.1:1", "127.9.9.9:1", "[::1]:1",
-                             "localhost:1", "localhost", "dns:///localhost:1", "ipv4:127.0.0.1:1"}) {
+  for (const char* target :
+       {"unix:/x", "unix-abstract:x", "127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1",
+        "localhost", "dns:///localhost:1", "ipv4:127.0.0.1:1"}) {
     EXPECT_TRUE(IsLocalTarget(target)) << target;
   }
   for (const char* target : {"10.0.0.1:1", "localhost.example.com:1", "dns:///example.com:1",

@@ -84,7 +84,8 @@ TEST_F(ArgumentsTest, TimesAreSecondsOrHaveAUnit) {
   EXPECT_EQ(timeout("0"), 0);
   EXPECT_EQ(timeout("0.00001"), 1);
   for (const char* text : {"-1", "x", "", "nan", "inf", "25h", "5 parsecs"}) {
-    EXPECT_NE(Refused({"scan", "x", "--timeout", text}).find("--timeout"), std::string::npos) << text;
+    EXPECT_NE(Refused({"scan", "x", "--timeout", text}).find("--timeout"), std::string::npos)
+        << text;
   }
 }
 
@@ -139,8 +140,8 @@ TEST_F(ArgumentsTest, WrongUseIsOneLineAndAHint) {
 }
 
 TEST_F(ArgumentsTest, HelpAndVersionAreNoErrors) {
-  for (const auto& words : {std::initializer_list<const char*>{"--help"},
-                            {"parse", "--help"}, {"--version"}}) {
+  for (const auto& words :
+       {std::initializer_list<const char*>{"--help"}, {"parse", "--help"}, {"--version"}}) {
     auto parsed = Parse(words);
     ASSERT_TRUE(std::holds_alternative<Notice>(parsed));
     EXPECT_EQ(std::get<Notice>(parsed).exit_code, 0);

@@ -74,9 +74,7 @@ TEST(Diagnostic, TheEndOfTheTextIsShownBehindItsLastWord) {
             "      |         ^\n");
 }
 
-TEST(Diagnostic, AnEmptyTextHasNoExcerpt) {
-  EXPECT_EQ(Render("", 0), "q.sql:1:1: error: wrong\n");
-}
+TEST(Diagnostic, AnEmptyTextHasNoExcerpt) { EXPECT_EQ(Render("", 0), "q.sql:1:1: error: wrong\n"); }
 
 TEST(Diagnostic, LongLinesAreCutAroundThePlace) {
   const std::string text = std::string(5000, 'a') + " X " + std::string(5000, 'b');
@@ -106,9 +104,13 @@ TEST(Diagnostic, LongLinesOfMultiByteTextAreCutBetweenCharacters) {
 TEST(Diagnostic, NothingThatATerminalObeysGetsThrough) {
   const std::string text = "SELECT \x1B[31m X";
   EXPECT_EQ(Render(text, 13).find('\x1B'), std::string::npos);
-  const std::string rendered = RenderDiagnostic("f\x1B]0;x", "", std::nullopt, "near \"\x1B[2J\"", {});
+  const std::string rendered =
+      RenderDiagnostic("f\x1B]0;x", "", std::nullopt, "near \"\x1B[2J\"", {});
   EXPECT_EQ(rendered.find('\x1B'), std::string::npos);
-  EXPECT_EQ(Printable("a\xE2\x80\xAE" "b"), "a\xEF\xBF\xBD" "b");  // right-to-left override
+  EXPECT_EQ(Printable("a\xE2\x80\xAE"
+                      "b"),
+            "a\xEF\xBF\xBD"
+            "b");  // right-to-left override
 }
 
 TEST(Diagnostic, ColoursAreOnlyThereWhenAskedFor) {

@@ -18,10 +18,11 @@ TEST(JsonOutput, TreesStandInItAsJson) {
   response.set_json(R"({"version":180006,"stmts":[]})");
   response.add_warnings("careful");
   response.mutable_timing()->set_queue_ns(1);
-  EXPECT_EQ(ToJson(response),
-            R"({"grammar":18,"postgres_version_num":180006,"timing":{"queue_ns":1,"parse_ns":0,)"
-            R"("convert_ns":0,"total_ns":0,"bytes_produced":0},"tree":{"version":180006,"stmts":[]},)"
-            R"("warnings":["careful"]})");
+  EXPECT_EQ(
+      ToJson(response),
+      R"({"grammar":18,"postgres_version_num":180006,"timing":{"queue_ns":1,"parse_ns":0,)"
+      R"("convert_ns":0,"total_ns":0,"bytes_produced":0},"tree":{"version":180006,"stmts":[]},)"
+      R"("warnings":["careful"]})");
 }
 
 TEST(JsonOutput, BinaryTreesAreBase64) {
@@ -53,8 +54,8 @@ TEST(JsonOutput, TokensAreObjectsWithTheirText) {
   tokens.add_token(261);
   tokens.add_name(1);
   tokens.add_keyword_kind(v1::KEYWORD_KIND_UNSPECIFIED);
-  const Json json = Json::parse(
-      ToJson(response, "SELECT '\xF0\x9F\x98\x80', 1", v1::POSITION_ENCODING_UTF16));
+  const Json json =
+      Json::parse(ToJson(response, "SELECT '\xF0\x9F\x98\x80', 1", v1::POSITION_ENCODING_UTF16));
   EXPECT_EQ(json["tokens"],
             Json::parse(R"([{"start":0,"end":6,"token":"SELECT","number":653,)"
                         R"("keyword":"reserved","text":"SELECT"},)"
@@ -85,7 +86,8 @@ TEST(JsonOutput, ColumnsOfAServerThatErrsDoNotCrash) {
   tokens.add_start(100);
   tokens.add_end(2);
   tokens.add_name(9);
-  EXPECT_EQ(Json::parse(ToJson(response, "abc", v1::POSITION_ENCODING_UTF8))["tokens"][0]["text"], "");
+  EXPECT_EQ(Json::parse(ToJson(response, "abc", v1::POSITION_ENCODING_UTF8))["tokens"][0]["text"],
+            "");
 }
 
 TEST(JsonOutput, AnalyzeListsWhatFailed) {

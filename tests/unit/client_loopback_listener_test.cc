@@ -43,8 +43,8 @@ TEST(LoopbackListener, ListenersOnEveryAddressCountToo) {
 }
 
 TEST(LoopbackListener, OtherAddressesAndConnectionsDoNotCount) {
-  const std::string table = kHeader + Line("0100000A:C383", "0A", "1") +           // 10.0.0.1
-                            Line(Loopback() + ":C383", "01", "2") +                // established
+  const std::string table = kHeader + Line("0100000A:C383", "0A", "1") +  // 10.0.0.1
+                            Line(Loopback() + ":C383", "01", "2") +       // established
                             Line("00000000000000000000000001000000:C383", "0A", "3");  // ::1
   EXPECT_EQ(ListenerOwnersInTable(table, 50051), Owners{});
 }

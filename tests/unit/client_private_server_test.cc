@@ -85,13 +85,15 @@ TEST_F(PrivateServerTest, AServerThatNeverListensIsGivenUp) {
   EXPECT_TRUE(Says(Failure(options), "did not answer within 50 ms"));
 }
 
-TEST_F(PrivateServerTest, TheServerGetsASocketInAPrivateFolderAndItsFlagsAndNoOptionsByEnvironment) {
+TEST_F(PrivateServerTest,
+       TheServerGetsASocketInAPrivateFolderAndItsFlagsAndNoOptionsByEnvironment) {
   ::setenv("PGPARSED_LISTEN", "0.0.0.0:1", 1);
   ::setenv("PGPARSED_WORKER_DIR", "/workers", 1);
   PrivateServerOptions options;
   options.flags = {"--workers=1", "--log-level=debug"};
   options.binary = Script(
-      "echo \"$@\"; stat -c 'mode %a' \"$TMPDIR\"/pgparsed-private-*; env | grep PGPARSED_; exit 1\n");
+      "echo \"$@\"; stat -c 'mode %a' \"$TMPDIR\"/pgparsed-private-*; env | grep PGPARSED_; exit "
+      "1\n");
   const absl::Status status = Failure(options);
   ::unsetenv("PGPARSED_LISTEN");
   ::unsetenv("PGPARSED_WORKER_DIR");

@@ -33,8 +33,8 @@ TEST(RpcErrors, ReasonMetadataAndSqlErrorAreReadFromTheTrailers) {
   details.add_details()->PackFrom(info);
   details.add_details()->PackFrom(sql);
 
-  const absl::Status status = FromGrpcStatus(
-      WithDetails(grpc::StatusCode::INVALID_ARGUMENT, "syntax error", details));
+  const absl::Status status =
+      FromGrpcStatus(WithDetails(grpc::StatusCode::INVALID_ARGUMENT, "syntax error", details));
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ReasonOf(status), Reason::kSqlSyntaxError);
   EXPECT_EQ(ErrorMetadataOf(status).at("key"), "value");
@@ -64,8 +64,8 @@ TEST(RpcErrors, TheCodeAndMessageOfAForeignErrorStay) {
 TEST(RpcErrors, AReasonOfALaterServerIsKeptByName) {
   google::rpc::Status details;
   details.add_details()->PackFrom(Info("MOON_PHASE"));
-  const absl::Status status = FromGrpcStatus(
-      WithDetails(grpc::StatusCode::FAILED_PRECONDITION, "not tonight", details));
+  const absl::Status status =
+      FromGrpcStatus(WithDetails(grpc::StatusCode::FAILED_PRECONDITION, "not tonight", details));
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(ErrorMetadataOf(status).at("reason"), "MOON_PHASE");
 }

@@ -17,15 +17,14 @@ std::string View(std::string_view json, bool colour = false) {
 }
 
 TEST(TreeView, ANodeIsOneLineWithItsTagValuesAndLocation) {
-  EXPECT_EQ(
-      View(R"({"version":180006,"stmts":[{"stmt":{"SelectStmt":{"targetList":[{"ResTarget":)"
-           R"({"val":{"A_Const":{"ival":{"ival":1},"location":7}},"location":7}}],)"
-           R"("limitOption":"LIMIT_OPTION_DEFAULT","op":"SETOP_NONE"}},"stmt_len":8}]})"),
-      "version=180006\n"
-      "stmts[0]: stmt_len=8\n"
-      "  stmt: SelectStmt limitOption=\"LIMIT_OPTION_DEFAULT\" op=\"SETOP_NONE\"\n"
-      "    targetList[0]: ResTarget @7\n"
-      "      val: A_Const ival=1 @7\n");
+  EXPECT_EQ(View(R"({"version":180006,"stmts":[{"stmt":{"SelectStmt":{"targetList":[{"ResTarget":)"
+                 R"({"val":{"A_Const":{"ival":{"ival":1},"location":7}},"location":7}}],)"
+                 R"("limitOption":"LIMIT_OPTION_DEFAULT","op":"SETOP_NONE"}},"stmt_len":8}]})"),
+            "version=180006\n"
+            "stmts[0]: stmt_len=8\n"
+            "  stmt: SelectStmt limitOption=\"LIMIT_OPTION_DEFAULT\" op=\"SETOP_NONE\"\n"
+            "    targetList[0]: ResTarget @7\n"
+            "      val: A_Const ival=1 @7\n");
 }
 
 TEST(TreeView, ValueNodesAreShownAsValues) {
@@ -80,9 +79,10 @@ TEST(TreeView, TagsAndLocationsAreColouredWhenAskedFor) {
 
 TEST(TreeView, StopsWhenTheReaderIsGone) {
   int pieces = 0;
-  ASSERT_TRUE(WriteTreeView(R"({"A":{"b":{"B":{"c":{"C":{"x":1}}}}}})", false,
-                            [&](std::string_view) { return ++pieces < 2; })
-                  .ok());
+  ASSERT_TRUE(
+      WriteTreeView(R"({"A":{"b":{"B":{"c":{"C":{"x":1}}}}}})", false, [&](std::string_view) {
+        return ++pieces < 2;
+      }).ok());
   EXPECT_EQ(pieces, 2);
 }
 

@@ -128,6 +128,7 @@ class PoolTest : public ::testing::Test {
     PoolOptions options;
     options.worker_dir = FixtureDir(fixture);
     options.workers = 1;
+    options.spare_workers = 0;
     options.max_queue_time = absl::Minutes(1);
     options.worker_memory_limit = 64u << 20;
     return options;

@@ -144,6 +144,17 @@ TEST_F(PoolJobQueueTest, ASingleWorkerRunsStreamsToo) {
   FinishAll();
 }
 
+TEST_F(PoolJobQueueTest, NoMoreJobsRunAtATimeThanMay) {
+  Make({.max_running = 2});
+  for (const char* text : {"a", "b", "c"}) ASSERT_TRUE(Push(text).ok());
+  EXPECT_EQ(PopText(), "a");
+  EXPECT_EQ(PopText(), "b");
+  EXPECT_EQ(PopText(), "-");
+  FinishAll();
+  EXPECT_EQ(PopText(), "c");
+  FinishAll();
+}
+
 TEST_F(PoolJobQueueTest, AJobThatComesBackIsNext) {
   Make();
   ASSERT_TRUE(Push("a").ok());

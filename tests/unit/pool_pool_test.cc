@@ -96,6 +96,55 @@ TEST_F(PoolTest, AJobWhoseWorkerDiedIsRunOnceMore) {
   EXPECT_EQ(pool_->Counters().workers_crashed, 1u);
 }
 
+TEST_F(PoolTest, AnIdleWorkerThatDiedIsReplacedBeforeTheNextJob) {
+  Start("echo");
+  kill(std::stoi(Fact(Run("process").text, "pid")), SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return pool_->Counters().workers_started == 2; }));
+  EXPECT_TRUE(Eventually([&] { return pool_->Ready(); }));
+  EXPECT_EQ(Run("SELECT 1").text, "SELECT 1");
+  EXPECT_EQ(pool_->Counters().jobs_retried, 0u);
+}
+
+TEST_F(PoolTest, ASpareTakesTheDeadWorkersPlace) {
+  WorkerFolder folder;
+  folder.Add("echo", 99);
+  PoolOptions options = Options("echo");
+  options.worker_dir = folder.path();
+  options.spare_workers = 1;
+  Start(options);
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().workers_started == 2; }));
+  folder.Remove(99);  // no replacement can be started
+  EXPECT_EQ(Run("memory").reason, Reason::kParserMemoryLimit);
+  EXPECT_EQ(Run("SELECT 1").text, "SELECT 1");
+  EXPECT_TRUE(pool_->Ready());
+}
+
+TEST_F(PoolTest, ASpareDoesNotRunJobsBesidesTheWorkers) {
+  PoolOptions options = Options("echo");
+  options.spare_workers = 1;
+  Start(options);
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().workers_started == 2; }));
+  PendingJob first = Submit("sleep");
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().queue_length == 0; }));
+  PendingJob second = Submit("sleep");
+  EXPECT_EQ(Run("x", {.deadline = absl::Now() + absl::Milliseconds(50)}).reason,
+            Reason::kDeadline);
+  EXPECT_EQ(pool_->Counters().queue_length, 1u);
+  EXPECT_EQ(pool_->Grammars()[0].workers, 1u);
+}
+
+TEST_F(PoolTest, ASpareGoesOnWhenTheWorkersSlotsAreAllLeased) {
+  PoolOptions options = Options("echo");
+  options.spare_workers = 1;
+  Start(options);
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().workers_started == 2; }));
+  std::vector<Outcome> kept;
+  for (int i = 0; i < 8; ++i) {
+    kept.push_back(Run(std::to_string(i), {.keep_lease = true}));
+    EXPECT_EQ(kept.back().text, std::to_string(i));
+  }
+}
+
 TEST_F(PoolTest, AJobThatKillsTwiceIsRefusedFromThenOn) {
   Start("echo");
   for (const char* text : {"crash", "segv", "exit0"}) {
