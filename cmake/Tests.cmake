@@ -12,6 +12,10 @@ function(pgparsed_test name)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main
     pgparsed_settings pgparsed_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${arg_PREFIX}"
+  set(prefix)
+  if(arg_PREFIX)
+    set(prefix TEST_PREFIX "${arg_PREFIX}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST ${prefix}
     PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()

@@ -9,7 +9,8 @@ packages=(
   # build tools
   ca-certificates ccache cmake g++ git mold ninja-build pkg-config
   # gRPC, protobuf, Abseil
-  libabsl-dev libgrpc++-dev libgrpc-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+  libabsl-dev libgrpc++-dev libgrpc-dev libprotobuf-dev libprotoc-dev
+  protobuf-compiler protobuf-compiler-grpc
   # the server: options, logs, metrics, HTTP, JSON, hashes, sandbox
   libcli11-dev libcpp-httplib-dev libfmt-dev libseccomp-dev libspdlog-dev libxxhash-dev
   nlohmann-json3-dev prometheus-cpp-dev

@@ -10,17 +10,8 @@
 namespace pgparsed {
 namespace {
 
-class ServerOperations : public testing::Test {
+class ServerOperations : public test::SharedServer {
  protected:
-  static void SetUpTestSuite() { server_ = new test::TestServer(test::StartTestServer()); }
-  static void TearDownTestSuite() { delete server_; }
-  void SetUp() override {
-    if (server_->client == nullptr) GTEST_SKIP() << "the server did not start";
-    grammars_ = test::Grammars(client());
-    ASSERT_FALSE(grammars_.empty());
-  }
-  static Client& client() { return *server_->client; }
-
   template <typename Request>
   static Request Query(std::string sql, uint32_t grammar) {
     Request request;
@@ -28,11 +19,7 @@ class ServerOperations : public testing::Test {
     request.set_grammar(grammar);
     return request;
   }
-
-  static test::TestServer* server_;
-  std::vector<uint32_t> grammars_;
 };
-test::TestServer* ServerOperations::server_ = nullptr;
 
 TEST_F(ServerOperations, ParseGivesJsonByDefaultAndSaysWhoAnswered) {
   for (const uint32_t grammar : grammars_) {

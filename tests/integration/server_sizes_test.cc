@@ -10,16 +10,8 @@
 namespace pgparsed {
 namespace {
 
-class ServerSizes : public testing::Test {
+class ServerSizes : public test::SharedServer {
  protected:
-  static void SetUpTestSuite() { server_ = new test::TestServer(test::StartTestServer()); }
-  static void TearDownTestSuite() { delete server_; }
-  void SetUp() override {
-    if (server_->client == nullptr) GTEST_SKIP() << "the server did not start";
-    grammars_ = test::Grammars(client());
-  }
-  static Client& client() { return *server_->client; }
-
   static v1::ParseRequest Parse(std::string sql, uint32_t grammar,
                                 v1::TreeFormat format = v1::TREE_FORMAT_JSON) {
     v1::ParseRequest request;
@@ -28,11 +20,7 @@ class ServerSizes : public testing::Test {
     request.set_format(format);
     return request;
   }
-
-  static test::TestServer* server_;
-  std::vector<uint32_t> grammars_;
 };
-test::TestServer* ServerSizes::server_ = nullptr;
 
 TEST_F(ServerSizes, AnEmptyQueryAndCommentsHaveNoStatements) {
   for (const uint32_t grammar : grammars_) {

@@ -38,6 +38,22 @@ std::vector<uint32_t> Grammars(Client& client) {
   return majors;
 }
 
+std::unique_ptr<TestServer> SharedServer::server_;
+
+void SharedServer::SetUpTestSuite() {
+  server_ = std::make_unique<TestServer>(StartTestServer());
+}
+
+void SharedServer::TearDownTestSuite() { server_ = nullptr; }
+
+void SharedServer::SetUp() {
+  ASSERT_NE(server_->client, nullptr);
+  grammars_ = Grammars(client());
+  ASSERT_FALSE(grammars_.empty());
+}
+
+Client& SharedServer::client() { return *server_->client; }
+
 std::vector<pid_t> ChildrenOf(pid_t pid) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

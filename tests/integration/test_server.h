@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "cpp/private_server.h"
 #include "pgparsed/client.h"
 
@@ -25,6 +27,21 @@ TestServer StartTestServer(std::vector<std::string> flags = {});
 
 // The grammars that the build under test has, from the server itself.
 std::vector<uint32_t> Grammars(Client& client);
+
+// A suite of tests that share one server.
+class SharedServer : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
+  void SetUp() override;
+
+  static Client& client();
+
+  std::vector<uint32_t> grammars_;  // that the server has, the default first
+
+ private:
+  static std::unique_ptr<TestServer> server_;
+};
 
 // Processes whose parent is `pid` at this moment.
 std::vector<pid_t> ChildrenOf(pid_t pid);

@@ -92,7 +92,7 @@ TEST(Diagnostic, LongLinesAreCutAroundThePlace) {
 
 TEST(Diagnostic, LongLinesOfMultiByteTextAreCutBetweenCharacters) {
   std::string text;
-  for (int i = 0; i < 3000; ++i) text += "\xC3\xA9";
+  for (int i = 0; i < 3000; ++i) text += "\xE6\xBC\xA2";
   const size_t at = text.size();
   text += "X";
   for (int i = 0; i < 3000; ++i) text += "\xE6\xBC\xA2";
