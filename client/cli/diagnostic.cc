@@ -14,15 +14,14 @@ constexpr const char* kRed = "\033[1;31m";
 constexpr const char* kGreen = "\033[1;32m";
 constexpr const char* kReset = "\033[0m";
 
-// Only so much of a line around the place is looked at: lines may be megabytes long.
+// Only so many bytes of a line before and behind the place are looked at: lines may be megabytes
+// long. It is more than fits a terminal, so characters that this cuts are not shown.
 constexpr size_t kReach = 2048;
 
 std::string Coloured(std::string_view text, const char* colour, bool on) {
   if (!on) return std::string(text);
   return colour + std::string(text) + kReset;
 }
-
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 struct Excerpt {
   std::string line;
@@ -31,10 +30,8 @@ struct Excerpt {
 
 // `at` is the byte in `line` that the caret stands under. At most `width` columns.
 Excerpt Cut(std::string_view line, size_t at, int width) {
-  size_t begin = at > kReach ? at - kReach : 0;
-  while (begin < at && begin > 0 && IsContinuation(line[begin])) ++begin;
-  size_t end = std::min(line.size(), at + kReach);
-  while (end > at && end < line.size() && IsContinuation(line[end])) --end;
+  const size_t begin = at > kReach ? at - kReach : 0;
+  const size_t end = std::min(line.size(), at + kReach);
   const std::vector<Cell> cells = DisplayCells(line.substr(begin, end - begin));
 
   size_t caret = 0;
