@@ -47,8 +47,7 @@ void StartLogging(const LogOptions& options) {
   auto logger = std::make_shared<spdlog::logger>(
       "pgparsed", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   if (options.format == "json") {
-    auto formatter = std::make_unique<spdlog::pattern_formatter>(
-        spdlog::pattern_time_type::utc);
+    auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
     formatter->add_flag<JsonMessageFlag>('*').set_pattern(
         R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":"%*"})");
     logger->set_formatter(std::move(formatter));

@@ -79,10 +79,14 @@ bool ParseBytes(std::string_view input, uint64_t min, uint64_t max, uint64_t& va
   std::string unit(input.substr(digits));
   for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   int shift = 0;
-  if (unit == "k" || unit == "kb" || unit == "kib") shift = 10;
-  else if (unit == "m" || unit == "mb" || unit == "mib") shift = 20;
-  else if (unit == "g" || unit == "gb" || unit == "gib") shift = 30;
-  else if (!unit.empty() && unit != "b") return false;
+  if (unit == "k" || unit == "kb" || unit == "kib")
+    shift = 10;
+  else if (unit == "m" || unit == "mb" || unit == "mib")
+    shift = 20;
+  else if (unit == "g" || unit == "gb" || unit == "gib")
+    shift = 30;
+  else if (!unit.empty() && unit != "b")
+    return false;
   if (number > (max >> shift) || (number << shift) < min) return false;
   value = number << shift;
   return true;
@@ -175,8 +179,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
               options.pool.grammar_idle_timeout);
   AddBytes(app, "--worker-memory-limit", "Most memory of one worker", 64u << 20, 1ull << 40,
            options.pool.worker_memory_limit);
-  for (const char* flag : {"--default-grammar", "--workers", "--grammar-idle-timeout",
-                           "--worker-memory-limit"}) {
+  for (const char* flag :
+       {"--default-grammar", "--workers", "--grammar-idle-timeout", "--worker-memory-limit"}) {
     app.get_option(flag)->group("Workers");
   }
 
@@ -210,8 +214,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
       ->envname("PGPARSED_LOG_LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
       ->capture_default_str();
-  for (const char* flag : {"--drain-delay", "--drain-timeout", "--exit-with-parent", "--log-format",
-                           "--log-level"}) {
+  for (const char* flag :
+       {"--drain-delay", "--drain-timeout", "--exit-with-parent", "--log-format", "--log-level"}) {
     app.get_option(flag)->group("Operation");
   }
 
@@ -233,9 +237,10 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(text);
     if (!address.ok()) return refuse(text::ToStd(address.status().message()));
     if (!address->is_loopback() && !allow_plaintext) {
-      return refuse(absl::StrCat("--listen=", text,
-                                 " is open to the network and nothing would be encrypted: listen on "
-                                 "loopback or a Unix socket, or say --allow-plaintext"));
+      return refuse(
+          absl::StrCat("--listen=", text,
+                       " is open to the network and nothing would be encrypted: listen on "
+                       "loopback or a Unix socket, or say --allow-plaintext"));
     }
     options.server.listen.push_back(*std::move(address));
   }

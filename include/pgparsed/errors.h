@@ -21,26 +21,26 @@ namespace pgparsed {
 // kSqlSyntaxError is SQL_SYNTAX_ERROR.
 enum class Reason : uint32_t {
   kNone = 0,
-  kSqlSyntaxError = 1,       // INVALID_ARGUMENT: PostgreSQL's parser refused the SQL
-  kInvalidQueryText = 2,     // INVALID_ARGUMENT: a NUL byte or invalid UTF-8
-  kUnsupportedGrammar = 3,   // INVALID_ARGUMENT: no such grammar here
-  kUnsupportedOption = 4,    // INVALID_ARGUMENT: the grammar lacks the option
-  kInvalidTree = 5,          // INVALID_ARGUMENT: the tree to deparse is malformed
-  kQueryTooLarge = 6,        // INVALID_ARGUMENT: over max_query_bytes
-  kNestingTooDeep = 7,       // INVALID_ARGUMENT: deeper than the parser takes
-  kInvalidRequest = 8,       // INVALID_ARGUMENT: the request itself is malformed
-  kResultTooLarge = 9,       // OUT_OF_RANGE: over max_unary_result_bytes; use ParseChunked
-  kParserMemoryLimit = 10,   // RESOURCE_EXHAUSTED: a worker's memory limit was hit
-  kParserTimeLimit = 11,     // RESOURCE_EXHAUSTED: the server's time limit for a job was hit
-  kDeadline = 12,            // DEADLINE_EXCEEDED: the client's deadline passed
-  kParserCrashed = 13,       // INTERNAL: the query crashed the parser twice; do not retry
-  kDeparseMismatch = 14,     // INTERNAL: the SQL that was made means something else
-  kInternal = 15,            // INTERNAL: a fault of pgparsed
-  kOverloaded = 16,          // UNAVAILABLE: no room in the queue; retry later
-  kDraining = 17,            // UNAVAILABLE: the server is shutting down; retry elsewhere
-  kUnimplemented = 18,       // UNIMPLEMENTED: this build lacks it
-  kCancelled = 19,           // CANCELLED: the caller gave up
-  kUnavailable = 20,         // UNAVAILABLE: no worker of the grammar can be started
+  kSqlSyntaxError = 1,      // INVALID_ARGUMENT: PostgreSQL's parser refused the SQL
+  kInvalidQueryText = 2,    // INVALID_ARGUMENT: a NUL byte or invalid UTF-8
+  kUnsupportedGrammar = 3,  // INVALID_ARGUMENT: no such grammar here
+  kUnsupportedOption = 4,   // INVALID_ARGUMENT: the grammar lacks the option
+  kInvalidTree = 5,         // INVALID_ARGUMENT: the tree to deparse is malformed
+  kQueryTooLarge = 6,       // INVALID_ARGUMENT: over max_query_bytes
+  kNestingTooDeep = 7,      // INVALID_ARGUMENT: deeper than the parser takes
+  kInvalidRequest = 8,      // INVALID_ARGUMENT: the request itself is malformed
+  kResultTooLarge = 9,      // OUT_OF_RANGE: over max_unary_result_bytes; use ParseChunked
+  kParserMemoryLimit = 10,  // RESOURCE_EXHAUSTED: a worker's memory limit was hit
+  kParserTimeLimit = 11,    // RESOURCE_EXHAUSTED: the server's time limit for a job was hit
+  kDeadline = 12,           // DEADLINE_EXCEEDED: the client's deadline passed
+  kParserCrashed = 13,      // INTERNAL: the query crashed the parser twice; do not retry
+  kDeparseMismatch = 14,    // INTERNAL: the SQL that was made means something else
+  kInternal = 15,           // INTERNAL: a fault of pgparsed
+  kOverloaded = 16,         // UNAVAILABLE: no room in the queue; retry later
+  kDraining = 17,           // UNAVAILABLE: the server is shutting down; retry elsewhere
+  kUnimplemented = 18,      // UNIMPLEMENTED: this build lacks it
+  kCancelled = 19,          // CANCELLED: the caller gave up
+  kUnavailable = 20,        // UNAVAILABLE: no worker of the grammar can be started
 };
 
 // "SQL_SYNTAX_ERROR" and so on; "NONE" for kNone.

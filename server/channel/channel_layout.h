@@ -44,7 +44,8 @@
 // change any byte at any time, and:
 //
 //   it lies about lengths, states,      the front reads every such value once into a local and
-//   section counts                      checks it against its own copy of the geometry (front_end.cc,
+//   section counts                      checks it against its own copy of the geometry
+//   (front_end.cc,
 //                                       sections.cc); a lie is the end of that worker
 //   it changes the geometry, or frees   the front never reads these back: the geometry and which
 //   a slot that is leased               slots are free are kept in its own memory
@@ -109,8 +110,8 @@ struct ControlPage {
   int32_t front_pid = 0;
   uint32_t worker_spin_ns = 0;  // 0: do not spin
 
-  Doorbell worker_bell;  // rung by the front, slept on by the worker
-  Doorbell front_bell;   // the other way round
+  Doorbell worker_bell;                 // rung by the front, slept on by the worker
+  Doorbell front_bell;                  // the other way round
   std::atomic<uint32_t> last_words{0};  // a LastWords
   SlotControl slots[kMaxSlots];
 };

@@ -28,9 +28,9 @@ enum Operation : uint32_t {
   kOpFormat = 1u << 6,
   kOpExtractComments = 1u << 7,
   kOpSummarize = 1u << 8,
-  kOpDeparse = 1u << 9,   // alone: the text is a tree
+  kOpDeparse = 1u << 9,    // alone: the text is a tree
   kOpDescribe = 1u << 10,  // alone: who are you (GrammarDescription)
-  kOpSchema = 1u << 11,   // alone: the grammar's schema
+  kOpSchema = 1u << 11,    // alone: the grammar's schema
 };
 
 enum class TreeFormat : uint32_t { kJson = 1, kProtobuf = 2, kColumnar = 3 };
@@ -102,32 +102,32 @@ struct AnswerHeader {
 // What a section holds. All numbers are little-endian u32 unless said otherwise; positions are in
 // the encoding that the job asked for.
 enum class SectionKind : uint32_t {
-  kError = 1,           // ErrorRecord, then its four strings: message, function, file, context
-  kTreeJson = 2,        // text
-  kTreeProtobuf = 3,    // bytes
-  kTreeColumnar = 4,    // a serialized pgparsed.v1.ColumnarTree
-  kWarnings = 5,        // text, one warning a line
-  kPlpgsqlJson = 6,     // text
-  kFingerprint = 7,     // u64
-  kNormalized = 8,      // text
-  kTokenStart = 9,      // a column
-  kTokenEnd = 10,       // a column
-  kTokenNumber = 11,    // a column
-  kTokenName = 12,      // a column: index into kTokenNames
-  kTokenKeyword = 13,   // a column: values of pgparsed.v1.KeywordKind
-  kTokenNames = 14,     // names, each ended by a NUL byte
-  kPieceStart = 15,     // a column
-  kPieceLength = 16,    // a column
-  kPieceLine = 17,      // a column
-  kPieceKind = 18,      // a column: values of pgparsed.v1.PieceKind; absent: all statements
-  kPieceIncomplete = 19,  // empty: its presence says so
-  kFormatted = 20,      // text
-  kComments = 21,       // CommentRecords with their texts
-  kSummary = 22,        // a serialized pgparsed.v1.Summary
-  kDeparsed = 23,       // text
-  kDescription = 24,    // DescriptionRecord, then its three strings
-  kSchemaDescriptor = 25,  // a serialized google.protobuf.FileDescriptorSet
-  kSchemaText = 26,     // text
+  kError = 1,                // ErrorRecord, then its four strings: message, function, file, context
+  kTreeJson = 2,             // text
+  kTreeProtobuf = 3,         // bytes
+  kTreeColumnar = 4,         // a serialized pgparsed.v1.ColumnarTree
+  kWarnings = 5,             // text, one warning a line
+  kPlpgsqlJson = 6,          // text
+  kFingerprint = 7,          // u64
+  kNormalized = 8,           // text
+  kTokenStart = 9,           // a column
+  kTokenEnd = 10,            // a column
+  kTokenNumber = 11,         // a column
+  kTokenName = 12,           // a column: index into kTokenNames
+  kTokenKeyword = 13,        // a column: values of pgparsed.v1.KeywordKind
+  kTokenNames = 14,          // names, each ended by a NUL byte
+  kPieceStart = 15,          // a column
+  kPieceLength = 16,         // a column
+  kPieceLine = 17,           // a column
+  kPieceKind = 18,           // a column: values of pgparsed.v1.PieceKind; absent: all statements
+  kPieceIncomplete = 19,     // empty: its presence says so
+  kFormatted = 20,           // text
+  kComments = 21,            // CommentRecords with their texts
+  kSummary = 22,             // a serialized pgparsed.v1.Summary
+  kDeparsed = 23,            // text
+  kDescription = 24,         // DescriptionRecord, then its three strings
+  kSchemaDescriptor = 25,    // a serialized google.protobuf.FileDescriptorSet
+  kSchemaText = 26,          // text
   kSchemaTokenNumbers = 27,  // a column
   kSchemaTokenNames = 28,    // names, each ended by a NUL byte
   kSchemaNodeNumbers = 29,   // a column

@@ -125,8 +125,8 @@ void PrintStatements(const List* statements, const Layout&, const std::vector<Co
 
 // libpg_query before 18 dereferences the NULL that protobuf-c gives for malformed bytes.
 bool IsWellFormed(std::string_view tree) {
-  auto* message = pg_query__parse_result__unpack(
-      nullptr, tree.size(), reinterpret_cast<const uint8_t*>(tree.data()));
+  auto* message = pg_query__parse_result__unpack(nullptr, tree.size(),
+                                                 reinterpret_cast<const uint8_t*>(tree.data()));
   if (message == nullptr) return false;
   pg_query__parse_result__free_unpacked(message, nullptr);
   return true;

@@ -28,8 +28,8 @@ struct GrammarError {
 template <typename T>
 class Result {
  public:
-  Result(T value) : state_(std::move(value)) {}                    // NOLINT: converts on purpose
-  Result(GrammarError error) : state_(std::move(error)) {}         // NOLINT: converts on purpose
+  Result(T value) : state_(std::move(value)) {}             // NOLINT: converts on purpose
+  Result(GrammarError error) : state_(std::move(error)) {}  // NOLINT: converts on purpose
 
   bool ok() const { return state_.index() == 0; }
   const T& value() const { return std::get<0>(state_); }

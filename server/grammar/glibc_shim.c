@@ -9,11 +9,10 @@
 
 #include <stdlib.h>
 
-unsigned long __isoc23_strtoul(const char *text, char **end, int base);
+unsigned long __isoc23_strtoul(const char* text, char** end, int base);
 
-unsigned long __isoc23_strtoul(const char *text, char **end, int base)
-{
-	return strtoul(text, end, base);
+unsigned long __isoc23_strtoul(const char* text, char** end, int base) {
+  return strtoul(text, end, base);
 }
 
 #else

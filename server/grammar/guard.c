@@ -2,11 +2,10 @@
 
 #include "grammar/library.h"
 
-static const char *or_empty(const char *text) { return text != NULL ? text : ""; }
+static const char* or_empty(const char* text) { return text != NULL ? text : ""; }
 
-bool pgparsed_run_guarded(void *memory_context, void (*body)(void *), void *argument,
-                          PgparsedFailure *failure)
-{
+bool pgparsed_run_guarded(void* memory_context, void (*body)(void*), void* argument,
+                          PgparsedFailure* failure) {
   volatile bool done = false;
   CurrentMemoryContext = (MemoryContext)memory_context;
   PG_TRY();
@@ -16,7 +15,7 @@ bool pgparsed_run_guarded(void *memory_context, void (*body)(void *), void *argu
   }
   PG_CATCH();
   {
-    ErrorData *data;
+    ErrorData* data;
     // Errors leave the error context current, which FlushErrorState empties.
     CurrentMemoryContext = (MemoryContext)memory_context;
     data = CopyErrorData();

@@ -7,7 +7,7 @@
 #pragma once
 
 #ifdef __cplusplus
-#include <cstdio>   // before PostgreSQL's headers, which replace printf and others by macros
+#include <cstdio>  // before PostgreSQL's headers, which replace printf and others by macros
 #include <cstdlib>
 extern "C" {
 #endif
@@ -40,8 +40,8 @@ extern "C" {
 #undef error_context_stack
 extern __thread MemoryContext CurrentMemoryContext;
 extern __thread MemoryContext TopMemoryContext;
-extern __thread sigjmp_buf *PG_exception_stack;
-extern __thread ErrorContextCallback *error_context_stack;
+extern __thread sigjmp_buf* PG_exception_stack;
+extern __thread ErrorContextCallback* error_context_stack;
 #endif
 
 // PostgreSQL's replacements for functions of the C library are for its own sources.
@@ -50,23 +50,23 @@ extern __thread ErrorContextCallback *error_context_stack;
 #undef strerror
 
 // Exported by the archive, declared in headers that the package does not carry.
-extern PgQueryProtobuf pg_query_nodes_to_protobuf(const void *nodes);
-extern char *pg_query_nodes_to_json(const void *nodes);
-extern uint64 pg_query_fingerprint_node(const void *node);
-extern List *pg_query_protobuf_to_nodes(PgQueryProtobuf protobuf);
+extern PgQueryProtobuf pg_query_nodes_to_protobuf(const void* nodes);
+extern char* pg_query_nodes_to_json(const void* nodes);
+extern uint64 pg_query_fingerprint_node(const void* node);
+extern List* pg_query_protobuf_to_nodes(PgQueryProtobuf protobuf);
 #if PGPARSED_GRAMMAR == 15
 extern void AllocSetDeleteFreeList(MemoryContext context);
 #endif
 #if PGPARSED_GRAMMAR == 17
-extern void deparseRawStmt(StringInfo str, RawStmt *raw_stmt);
+extern void deparseRawStmt(StringInfo str, RawStmt* raw_stmt);
 #endif
 #if PGPARSED_GRAMMAR < 18
 // protobuf-c's reader of a whole tree: NULL if the bytes are malformed.
 struct PgQuery__ParseResult;
-extern struct PgQuery__ParseResult *pg_query__parse_result__unpack(void *allocator, size_t len,
-                                                                   const uint8_t *data);
-extern void pg_query__parse_result__free_unpacked(struct PgQuery__ParseResult *message,
-                                                  void *allocator);
+extern struct PgQuery__ParseResult* pg_query__parse_result__unpack(void* allocator, size_t len,
+                                                                   const uint8_t* data);
+extern void pg_query__parse_result__free_unpacked(struct PgQuery__ParseResult* message,
+                                                  void* allocator);
 #endif
 
 #ifdef __cplusplus

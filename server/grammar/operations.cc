@@ -90,8 +90,7 @@ Result<LibraryText> ParsePlpgsql(const char* sql) {
     auto query = ParsedQuery::Parse(sql, ParserOptions{});
     if (!query.ok()) return query.error();
     if (query.value()->HasFunctionWithoutText()) {
-      GrammarError error =
-          MakeGrammarError(Reason::kSqlSyntaxError, "no function body specified");
+      GrammarError error = MakeGrammarError(Reason::kSqlSyntaxError, "no function body specified");
       error.from_postgres = true;
       return error;
     }

@@ -18,9 +18,9 @@ namespace pgparsed::grammar {
 struct Tokens {
   std::vector<uint32_t> start;
   std::vector<uint32_t> end;
-  std::vector<uint32_t> number;   // in this grammar
-  std::vector<uint32_t> name;     // index into `names`
-  std::vector<uint32_t> keyword;  // values of pgparsed.v1.KeywordKind
+  std::vector<uint32_t> number;         // in this grammar
+  std::vector<uint32_t> name;           // index into `names`
+  std::vector<uint32_t> keyword;        // values of pgparsed.v1.KeywordKind
   std::vector<std::string_view> names;  // of the tokens that occur, in the order of appearance
 };
 

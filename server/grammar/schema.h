@@ -21,11 +21,11 @@ struct NameTable {
 };
 
 struct Schema {
-  NameTable tokens;  // the values of enum pg_query.Token
-  NameTable nodes;   // the field numbers of message pg_query.Node; names as JSON spells them
-  NameTable keyword_kinds;           // the values of enum pg_query.KeywordKind
-  std::string_view proto_text;       // pg_query.proto
-  std::string_view descriptor_set;   // a serialized google.protobuf.FileDescriptorSet
+  NameTable tokens;         // the values of enum pg_query.Token
+  NameTable nodes;          // the field numbers of message pg_query.Node; names as JSON spells them
+  NameTable keyword_kinds;  // the values of enum pg_query.KeywordKind
+  std::string_view proto_text;      // pg_query.proto
+  std::string_view descriptor_set;  // a serialized google.protobuf.FileDescriptorSet
 };
 
 const Schema& GrammarSchema();

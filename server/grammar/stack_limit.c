@@ -10,34 +10,31 @@
  * one from the archive. It would say so if it did: the symbols would be there twice.
  */
 
-extern void assign_max_stack_depth(int newval, void *extra);
+extern void assign_max_stack_depth(int newval, void* extra);
 
-static __thread const char *stack_limit;
+static __thread const char* stack_limit;
 
 __thread int max_stack_depth = 100;
 
 /* The library sets a base and a limit on each call: here the thread's own limit stands. */
 pg_stack_base_t set_stack_base(void) { return NULL; }
 void restore_stack_base(pg_stack_base_t base) { (void)base; }
-void assign_max_stack_depth(int newval, void *extra)
-{
+void assign_max_stack_depth(int newval, void* extra) {
   (void)newval;
   (void)extra;
 }
 
-bool stack_is_too_deep(void) { return (const char *)__builtin_frame_address(0) < stack_limit; }
+bool stack_is_too_deep(void) { return (const char*)__builtin_frame_address(0) < stack_limit; }
 
-void check_stack_depth(void)
-{
+void check_stack_depth(void) {
   if (stack_is_too_deep())
-    ereport(ERROR,
-            (errcode(ERRCODE_STATEMENT_TOO_COMPLEX), errmsg("stack depth limit exceeded")));
+    ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX), errmsg("stack depth limit exceeded")));
 }
 
-void pgparsed_set_stack_limit(const void *lowest) { stack_limit = (const char *)lowest; }
+void pgparsed_set_stack_limit(const void* lowest) { stack_limit = (const char*)lowest; }
 
 #else
 
-void pgparsed_set_stack_limit(const void *lowest) { (void)lowest; }
+void pgparsed_set_stack_limit(const void* lowest) { (void)lowest; }
 
 #endif

@@ -17,8 +17,8 @@ class WireReader {
   bool Next();
 
   uint32_t field() const { return field_; }
-  uint64_t number() const { return number_; }         // of varint and fixed fields, else 0
-  std::string_view bytes() const { return bytes_; }   // of length-delimited fields, else empty
+  uint64_t number() const { return number_; }        // of varint and fixed fields, else 0
+  std::string_view bytes() const { return bytes_; }  // of length-delimited fields, else empty
   bool ok() const { return ok_; }
 
  private:

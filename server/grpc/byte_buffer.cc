@@ -68,8 +68,8 @@ grpc::ByteBuffer EncodeAnswer(const google::protobuf::MessageLite& message,
     {
       google::protobuf::io::StringOutputStream stream(&head);
       google::protobuf::io::CodedOutputStream output(&stream);
-      output.WriteTag(WireFormatLite::MakeTag(field.number,
-                                              WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+      output.WriteTag(
+          WireFormatLite::MakeTag(field.number, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
       output.WriteVarint32(static_cast<uint32_t>(field.payload.size()));
     }
     if (field.payload.size() < kShareBytes) {

@@ -22,9 +22,9 @@ absl::Status CheckUnix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the socket path ", path, " has ", path.size(), " bytes; at most ",
-                     sizeof(address.sun_path) - 1, " are possible: choose a shorter one"));
+    return absl::InvalidArgumentError(absl::StrCat("the socket path ", path, " has ", path.size(),
+                                                   " bytes; at most ", sizeof(address.sun_path) - 1,
+                                                   " are possible: choose a shorter one"));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
 
@@ -36,26 +36,26 @@ absl::Status CheckUnix(const std::string& path) {
                                                    " does not exist: make it or choose another"));
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot write in the folder of the socket path ", path,
-                     ": change its permissions or choose another"));
+    return absl::InvalidArgumentError(absl::StrCat("cannot write in the folder of the socket path ",
+                                                   path,
+                                                   ": change its permissions or choose another"));
   }
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (!S_ISSOCK(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, " exists and is no socket: remove it or choose another --listen path"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " exists and is no socket: remove it or choose another --listen path"));
   }
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return absl::InternalError(absl::StrCat("socket: ", std::strerror(errno)));
   const auto close_fd = absl::MakeCleanup([fd] { close(fd); });
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 ||
       errno != ECONNREFUSED) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("another server listens on ", path, ": stop it or choose another --listen path"));
+    return absl::InvalidArgumentError(absl::StrCat("another server listens on ", path,
+                                                   ": stop it or choose another --listen path"));
   }
   if (unlink(path.c_str()) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot remove the old socket ", path, ": ",
-                                                   std::strerror(errno)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot remove the old socket ", path, ": ", std::strerror(errno)));
   }
   return absl::OkStatus();
 }

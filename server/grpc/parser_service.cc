@@ -10,8 +10,8 @@ using v1::ParserService;
 
 // Unary methods take and give raw byte buffers: large results go out without a copy.
 template <typename Base>
-using RawUnaryMethods = ParserService::WithRawCallbackMethod_Parse<
-    ParserService::WithRawCallbackMethod_ParsePlpgsql<
+using RawUnaryMethods =
+    ParserService::WithRawCallbackMethod_Parse<ParserService::WithRawCallbackMethod_ParsePlpgsql<
         ParserService::WithRawCallbackMethod_Fingerprint<
             ParserService::WithRawCallbackMethod_Normalize<
                 ParserService::WithRawCallbackMethod_Scan<
@@ -25,20 +25,19 @@ using RawUnaryMethods = ParserService::WithRawCallbackMethod_Parse<
 
 template <typename Base>
 using StreamMethods = ParserService::WithRawCallbackMethod_ParseChunked<
-    ParserService::WithRawCallbackMethod_Batch<
-        ParserService::WithRawCallbackMethod_ParseScript<
-            ParserService::WithRawCallbackMethod_AggregateWorkload<Base>>>>;
+    ParserService::WithRawCallbackMethod_Batch<ParserService::WithRawCallbackMethod_ParseScript<
+        ParserService::WithRawCallbackMethod_AggregateWorkload<Base>>>>;
 
 class ParserServiceImpl final : public RawUnaryMethods<StreamMethods<ParserService::Service>> {
  public:
   explicit ParserServiceImpl(service::Backend& backend) : backend_(backend) {}
 
-#define PGPARSED_UNARY(Method)                                                                  \
-  grpc::ServerUnaryReactor* Method(grpc::CallbackServerContext* context,                        \
-                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response) \
-      override {                                                                                \
-    return UnaryCall<v1::Method##Request, v1::Method##Response>::Start(backend_, context,       \
-                                                                       request, response);      \
+#define PGPARSED_UNARY(Method)                                                                     \
+  grpc::ServerUnaryReactor* Method(grpc::CallbackServerContext* context,                           \
+                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response)    \
+      override {                                                                                   \
+    return UnaryCall<v1::Method##Request, v1::Method##Response>::Start(backend_, context, request, \
+                                                                       response);                  \
   }
   PGPARSED_UNARY(Parse)
   PGPARSED_UNARY(ParsePlpgsql)
@@ -53,8 +52,8 @@ class ParserServiceImpl final : public RawUnaryMethods<StreamMethods<ParserServi
   PGPARSED_UNARY(Analyze)
 #undef PGPARSED_UNARY
 
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* ParseChunked(
-      grpc::CallbackServerContext* context, const grpc::ByteBuffer*) override {
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* ParseChunked(grpc::CallbackServerContext* context,
+                                                           const grpc::ByteBuffer*) override {
     return new UnimplementedWrite(*context);
   }
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Batch(
@@ -65,8 +64,8 @@ class ParserServiceImpl final : public RawUnaryMethods<StreamMethods<ParserServi
       grpc::CallbackServerContext* context) override {
     return new UnimplementedBidi(*context);
   }
-  grpc::ServerReadReactor<grpc::ByteBuffer>* AggregateWorkload(
-      grpc::CallbackServerContext* context, grpc::ByteBuffer*) override {
+  grpc::ServerReadReactor<grpc::ByteBuffer>* AggregateWorkload(grpc::CallbackServerContext* context,
+                                                               grpc::ByteBuffer*) override {
     return new UnimplementedRead(*context);
   }
 

@@ -69,9 +69,8 @@ class ServerImpl final : public Server {
       if (!addresses_[i].is_unix()) {
         addresses_[i].port = static_cast<uint16_t>(ports[i]);
       } else if (chmod(addresses_[i].unix_path.c_str(), options_.unix_mode) != 0) {
-        return absl::InvalidArgumentError(absl::StrCat("cannot set the mode of ",
-                                                       addresses_[i].ToString(), ": ",
-                                                       std::strerror(errno)));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "cannot set the mode of ", addresses_[i].ToString(), ": ", std::strerror(errno)));
       }
     }
     SetServing(true);

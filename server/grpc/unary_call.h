@@ -52,11 +52,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
       Finish(FinishWith(status, *context_));
       return;
     }
-    std::shared_ptr<pool::JobHandle> handle = backend.Call<Request, Response>(
-        std::move(request), absl::FromChrono(context_->deadline()),
-        [self](absl::StatusOr<service::Encoded<Response>> answer) {
-          self->Done(std::move(answer));
-        });
+    std::shared_ptr<pool::JobHandle> handle =
+        backend.Call<Request, Response>(std::move(request), absl::FromChrono(context_->deadline()),
+                                        [self](absl::StatusOr<service::Encoded<Response>> answer) {
+                                          self->Done(std::move(answer));
+                                        });
     bool cancel = false;
     {
       sync::MutexLock lock(mutex_);

@@ -26,10 +26,10 @@ class CrashMemory {
   // With `max_entries` the oldest gives way; 0 remembers nothing.
   CrashMemory(uint32_t max_entries, Clock::duration keep);
 
-  void Remember(const channel::JobHeader& header, std::string_view text,
-                std::string_view comments, Clock::time_point now) ABSL_LOCKS_EXCLUDED(mutex_);
-  bool Remembers(const channel::JobHeader& header, std::string_view text,
-                 std::string_view comments, Clock::time_point now) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remember(const channel::JobHeader& header, std::string_view text, std::string_view comments,
+                Clock::time_point now) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool Remembers(const channel::JobHeader& header, std::string_view text, std::string_view comments,
+                 Clock::time_point now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 

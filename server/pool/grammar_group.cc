@@ -10,10 +10,7 @@ namespace pgparsed::pool {
 
 GrammarGroup::GrammarGroup(uint32_t grammar, std::string worker_path, uint32_t workers,
                            std::shared_ptr<JobQueue> job_queue)
-    : major(grammar),
-      path(std::move(worker_path)),
-      queue(std::move(job_queue)),
-      workers_(workers) {
+    : major(grammar), path(std::move(worker_path)), queue(std::move(job_queue)), workers_(workers) {
   status_.major = grammar;
 }
 

@@ -95,9 +95,9 @@ absl::Status JobQueue::Push(JobPtr job) {
     }
     last_job_ = job->submitted;
     const bool waits_for_ever = job->job.lane == Lane::kStream;
-    const auto expiry = std::min(
-        job->deadline,
-        waits_for_ever ? Clock::time_point::max() : Later(job->submitted, limits_.max_wait));
+    const auto expiry =
+        std::min(job->deadline, waits_for_ever ? Clock::time_point::max()
+                                               : Later(job->submitted, limits_.max_wait));
     Enter(job, /*at_head=*/false, expiry);
     if (asleep_) {
       asleep_ = false;

@@ -49,8 +49,7 @@ class NoHandle final : public JobHandle {
 class WorkerPool final : public Pool {
  public:
   explicit WorkerPool(const PoolOptions& options)
-      : options_(options),
-        crashes_(options.crash_memory_entries, ToSteady(options.crash_memory)) {}
+      : options_(options), crashes_(options.crash_memory_entries, ToSteady(options.crash_memory)) {}
 
   ~WorkerPool() override { Drain(absl::InfinitePast()); }
 
@@ -69,8 +68,8 @@ class WorkerPool final : public Pool {
   const PoolOptions options_;
   CrashMemory crashes_;
   pool::Counters counters_;
-  uint32_t default_grammar_ = 0;                                      // const after Launch
-  std::map<uint32_t, std::unique_ptr<GrammarGroup>> groups_;          // const after Launch
+  uint32_t default_grammar_ = 0;                              // const after Launch
+  std::map<uint32_t, std::unique_ptr<GrammarGroup>> groups_;  // const after Launch
   std::unique_ptr<Supervisor> supervisor_;
 };
 
@@ -78,10 +77,11 @@ absl::Status WorkerPool::ChooseDefault() {
   default_grammar_ =
       options_.default_grammar != 0 ? options_.default_grammar : groups_.rbegin()->first;
   if (groups_.contains(default_grammar_)) return absl::OkStatus();
-  const std::string there = absl::StrJoin(
-      groups_, ", ", [](std::string* out, const auto& group) { absl::StrAppend(out, group.first); });
-  return absl::NotFoundError(absl::StrCat("the default grammar is ", default_grammar_,
-                                          ", but '", options_.worker_dir,
+  const std::string there = absl::StrJoin(groups_, ", ", [](std::string* out, const auto& group) {
+    absl::StrAppend(out, group.first);
+  });
+  return absl::NotFoundError(absl::StrCat("the default grammar is ", default_grammar_, ", but '",
+                                          options_.worker_dir,
                                           "' has workers for these only: ", there));
 }
 
@@ -100,8 +100,9 @@ absl::Status WorkerPool::Launch() {
   std::vector<GrammarGroup*> groups;
   for (const auto& [major, path] : *files) {
     auto queue = std::make_shared<JobQueue>(limits, [wake = *signal] { wake->Set(); });
-    groups.push_back(groups_.emplace(major, std::make_unique<GrammarGroup>(major, path, workers, queue))
-                         .first->second.get());
+    groups.push_back(
+        groups_.emplace(major, std::make_unique<GrammarGroup>(major, path, workers, queue))
+            .first->second.get());
   }
   if (absl::Status chosen = ChooseDefault(); !chosen.ok()) return chosen;
 
@@ -151,9 +152,9 @@ std::shared_ptr<JobHandle> WorkerPool::Submit(Job job) {
                                  absl::StrCat("there is no grammar ", job.grammar, " here")));
   }
   if (job.text.size() + job.comments.size() > options_.max_text_bytes) {
-    return Refuse(job, MakeError(Reason::kQueryTooLarge,
-                                 absl::StrCat("the query is larger than ", options_.max_text_bytes,
-                                              " bytes")));
+    return Refuse(
+        job, MakeError(Reason::kQueryTooLarge, absl::StrCat("the query is larger than ",
+                                                            options_.max_text_bytes, " bytes")));
   }
   if (crashes_.Remembers(job.header, job.text, job.comments, Clock::now())) {
     return Refuse(job, MakeError(Reason::kParserCrashed,

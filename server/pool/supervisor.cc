@@ -160,7 +160,8 @@ void Supervisor::Spawn(Seat& seat) {
   } else {
     failure = std::string(process.status().message());
   }
-  if (log_budget_.Take(now)) spdlog::error("worker not started: grammar {}: {}", group.major, failure);
+  if (log_budget_.Take(now))
+    spdlog::error("worker not started: grammar {}: {}", group.major, failure);
   group.OnFailedStart(failure);
   HoldBack(seat, /*was_ready=*/false, now);
 }
@@ -208,7 +209,8 @@ void Supervisor::OnDeath(Seat& seat) {
                      process->death());
     }
   }
-  if (process->jobs_taken.load(std::memory_order_relaxed) > 0 || now - process->started() > kQuick) {
+  if (process->jobs_taken.load(std::memory_order_relaxed) > 0 ||
+      now - process->started() > kQuick) {
     seat.failed_starts = 0;
     seat.quick_deaths = 0;
     seat.respawn_at = now;
@@ -225,8 +227,8 @@ void Supervisor::HoldBack(Seat& seat, bool was_ready, Clock::time_point now) {
   }
   seat.failed_starts = 0;
   if (++seat.quick_deaths > kQuickDeathsAtOnce) {
-    seat.respawn_at += Doubled(kFirstHoldBack, seat.quick_deaths - kQuickDeathsAtOnce,
-                               kLongestQuickHoldBack);
+    seat.respawn_at +=
+        Doubled(kFirstHoldBack, seat.quick_deaths - kQuickDeathsAtOnce, kLongestQuickHoldBack);
   }
 }
 

@@ -32,14 +32,15 @@ absl::StatusOr<std::map<uint32_t, std::string>> FindWorkerFiles(const std::strin
     const std::string name = entries->path().filename().string();
     absl::string_view number = name;
     uint32_t major = 0;
-    if (!absl::ConsumePrefix(&number, kPrefix) || !absl::SimpleAtoi(number, &major) ||
-        major == 0 || absl::StrCat(major) != number) {
+    if (!absl::ConsumePrefix(&number, kPrefix) || !absl::SimpleAtoi(number, &major) || major == 0 ||
+        absl::StrCat(major) != number) {
       continue;
     }
     const std::string path = entries->path().string();
     if (!entries->is_regular_file(error) || access(path.c_str(), X_OK) != 0) {
       return absl::FailedPreconditionError(
-          absl::StrCat("the worker '", path, "' cannot be executed: it must be a file with the "
+          absl::StrCat("the worker '", path,
+                       "' cannot be executed: it must be a file with the "
                        "permission to execute it, or be moved away"));
     }
     found.emplace(major, path);
@@ -49,9 +50,9 @@ absl::StatusOr<std::map<uint32_t, std::string>> FindWorkerFiles(const std::strin
         absl::StrCat("cannot read the folder '", worker_dir, "': ", error.message()));
   }
   if (found.empty()) {
-    return absl::NotFoundError(absl::StrCat(
-        "there is no worker executable (", kPrefix, "<major version>) in '", worker_dir,
-        "'; give the folder that has them with --worker-dir"));
+    return absl::NotFoundError(absl::StrCat("there is no worker executable (", kPrefix,
+                                            "<major version>) in '", worker_dir,
+                                            "'; give the folder that has them with --worker-dir"));
   }
   return found;
 }

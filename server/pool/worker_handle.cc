@@ -65,8 +65,8 @@ bool WorkerHandle::Introduce(WorkerProcess& process) {
     case Outcome::kGaveUp:
       return false;
     case Outcome::kTimeout:
-      return useless(absl::StrCat("it did not introduce itself within ", kStartTimeout.count(),
-                                  " s"));
+      return useless(
+          absl::StrCat("it did not introduce itself within ", kStartTimeout.count(), " s"));
     case Outcome::kBroken:
       return useless("it broke the rules of the channel");
     case Outcome::kAnswered:
@@ -115,15 +115,16 @@ bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<vo
     }
     case Outcome::kTimeout:
       if (job->deadline <= limit) {
-        Answer(job, MakeError(Reason::kDeadline, "the deadline passed while the query was worked "
-                                                 "on"));
+        Answer(job, MakeError(Reason::kDeadline,
+                              "the deadline passed while the query was worked "
+                              "on"));
         return GiveGrace(process, slot);
       }
       process.Kill(KillReason::kTime);
-      Answer(job, MakeError(Reason::kParserTimeLimit,
-                            absl::StrCat("the query took longer than the server's limit of ",
-                                         absl::FormatDuration(
-                                             absl::FromChrono(shared_.max_job_time)))));
+      Answer(job,
+             MakeError(Reason::kParserTimeLimit,
+                       absl::StrCat("the query took longer than the server's limit of ",
+                                    absl::FormatDuration(absl::FromChrono(shared_.max_job_time)))));
       return false;
     case Outcome::kGaveUp:
       if (job->cancelled()) {

@@ -51,8 +51,8 @@ class SpawnSetup {
          {posix_spawnattr_setsigmask(&attributes_, &none),
           posix_spawnattr_setsigdefault(&attributes_, &all),
           posix_spawnattr_setpgroup(&attributes_, 0),
-          posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                     POSIX_SPAWN_SETPGROUP),
+          posix_spawnattr_setflags(
+              &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP),
           posix_spawn_file_actions_adddup2(&actions_, channel_fd, channel::kWorkerChannelFd),
           posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0),
           posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO),
@@ -102,9 +102,8 @@ absl::StatusOr<std::shared_ptr<WorkerProcess>> WorkerProcess::Spawn(const Option
       channel::FrontEnd::Create(options.channel);
   if (!front.ok()) return front.status();
 
-  std::vector<std::string> arguments = {
-      options.path.substr(options.path.rfind('/') + 1),
-      absl::StrCat("--memory-limit=", options.memory_limit)};
+  std::vector<std::string> arguments = {options.path.substr(options.path.rfind('/') + 1),
+                                        absl::StrCat("--memory-limit=", options.memory_limit)};
   std::vector<std::string> environment = WorkerEnvironment();
 
   SpawnSetup setup;

@@ -43,8 +43,7 @@ class PayloadReader {
   std::string_view rest_;
 };
 
-absl::Status ReadColumn(const Section& section,
-                        google::protobuf::RepeatedField<uint32_t>& column) {
+absl::Status ReadColumn(const Section& section, google::protobuf::RepeatedField<uint32_t>& column) {
   if (section.payload.size() % sizeof(uint32_t) != 0) return MalformedAnswer();
   const int count = static_cast<int>(section.payload.size() / sizeof(uint32_t));
   column.Resize(count, 0);
@@ -110,16 +109,26 @@ absl::StatusOr<OperationFailure> ReadError(const Section& section) {
 
 v1::Operation ToProto(uint32_t operation) {
   switch (operation) {
-    case channel::kOpParse: return v1::OPERATION_PARSE;
-    case channel::kOpParsePlpgsql: return v1::OPERATION_PARSE_PLPGSQL;
-    case channel::kOpFingerprint: return v1::OPERATION_FINGERPRINT;
-    case channel::kOpNormalize: return v1::OPERATION_NORMALIZE;
-    case channel::kOpScan: return v1::OPERATION_SCAN;
-    case channel::kOpSplit: return v1::OPERATION_SPLIT;
-    case channel::kOpFormat: return v1::OPERATION_FORMAT;
-    case channel::kOpExtractComments: return v1::OPERATION_EXTRACT_COMMENTS;
-    case channel::kOpSummarize: return v1::OPERATION_SUMMARIZE;
-    default: return v1::OPERATION_UNSPECIFIED;
+    case channel::kOpParse:
+      return v1::OPERATION_PARSE;
+    case channel::kOpParsePlpgsql:
+      return v1::OPERATION_PARSE_PLPGSQL;
+    case channel::kOpFingerprint:
+      return v1::OPERATION_FINGERPRINT;
+    case channel::kOpNormalize:
+      return v1::OPERATION_NORMALIZE;
+    case channel::kOpScan:
+      return v1::OPERATION_SCAN;
+    case channel::kOpSplit:
+      return v1::OPERATION_SPLIT;
+    case channel::kOpFormat:
+      return v1::OPERATION_FORMAT;
+    case channel::kOpExtractComments:
+      return v1::OPERATION_EXTRACT_COMMENTS;
+    case channel::kOpSummarize:
+      return v1::OPERATION_SUMMARIZE;
+    default:
+      return v1::OPERATION_UNSPECIFIED;
   }
 }
 
@@ -160,10 +169,14 @@ absl::Status AddError(const Section& section, v1::OperationError& error) {
 
 absl::Status AddTokenSection(const Section& section, v1::TokenColumns& tokens) {
   switch (section.kind) {
-    case SectionKind::kTokenStart: return ReadColumn(section, *tokens.mutable_start());
-    case SectionKind::kTokenEnd: return ReadColumn(section, *tokens.mutable_end());
-    case SectionKind::kTokenNumber: return ReadColumn(section, *tokens.mutable_token());
-    case SectionKind::kTokenName: return ReadColumn(section, *tokens.mutable_name());
+    case SectionKind::kTokenStart:
+      return ReadColumn(section, *tokens.mutable_start());
+    case SectionKind::kTokenEnd:
+      return ReadColumn(section, *tokens.mutable_end());
+    case SectionKind::kTokenNumber:
+      return ReadColumn(section, *tokens.mutable_token());
+    case SectionKind::kTokenName:
+      return ReadColumn(section, *tokens.mutable_name());
     case SectionKind::kTokenKeyword:
       return ReadEnumColumn(section, *tokens.mutable_keyword_kind());
     case SectionKind::kTokenNames: {
@@ -172,18 +185,26 @@ absl::Status AddTokenSection(const Section& section, v1::TokenColumns& tokens) {
       for (std::string& name : *names) tokens.add_names(std::move(name));
       return absl::OkStatus();
     }
-    default: return MalformedAnswer();
+    default:
+      return MalformedAnswer();
   }
 }
 
 absl::Status AddPieceSection(const Section& section, v1::PieceColumns& pieces) {
   switch (section.kind) {
-    case SectionKind::kPieceStart: return ReadColumn(section, *pieces.mutable_start());
-    case SectionKind::kPieceLength: return ReadColumn(section, *pieces.mutable_length());
-    case SectionKind::kPieceLine: return ReadColumn(section, *pieces.mutable_line());
-    case SectionKind::kPieceKind: return ReadEnumColumn(section, *pieces.mutable_kind());
-    case SectionKind::kPieceIncomplete: pieces.set_incomplete(true); return absl::OkStatus();
-    default: return MalformedAnswer();
+    case SectionKind::kPieceStart:
+      return ReadColumn(section, *pieces.mutable_start());
+    case SectionKind::kPieceLength:
+      return ReadColumn(section, *pieces.mutable_length());
+    case SectionKind::kPieceLine:
+      return ReadColumn(section, *pieces.mutable_line());
+    case SectionKind::kPieceKind:
+      return ReadEnumColumn(section, *pieces.mutable_kind());
+    case SectionKind::kPieceIncomplete:
+      pieces.set_incomplete(true);
+      return absl::OkStatus();
+    default:
+      return MalformedAnswer();
   }
 }
 
@@ -223,25 +244,34 @@ absl::Status FillAnswer(const channel::Answer& answer, v1::GetGrammarSchemaRespo
     absl::StatusOr<std::vector<std::string>> names;
     switch (section.kind) {
       case SectionKind::kSchemaDescriptor:
-        raw.push_back({v1::GetGrammarSchemaResponse::kFileDescriptorSetFieldNumber,
-                       section.payload});
+        raw.push_back(
+            {v1::GetGrammarSchemaResponse::kFileDescriptorSetFieldNumber, section.payload});
         break;
       case SectionKind::kSchemaText:
         raw.push_back({v1::GetGrammarSchemaResponse::kProtoTextFieldNumber, section.payload});
         break;
-      case SectionKind::kSchemaTokenNumbers: status = ReadColumn(section, token_numbers); break;
-      case SectionKind::kSchemaNodeNumbers: status = ReadColumn(section, node_numbers); break;
+      case SectionKind::kSchemaTokenNumbers:
+        status = ReadColumn(section, token_numbers);
+        break;
+      case SectionKind::kSchemaNodeNumbers:
+        status = ReadColumn(section, node_numbers);
+        break;
       case SectionKind::kSchemaTokenNames:
         names = ReadNames(section);
-        if (names.ok()) token_names = *std::move(names);
-        else status = names.status();
+        if (names.ok())
+          token_names = *std::move(names);
+        else
+          status = names.status();
         break;
       case SectionKind::kSchemaNodeNames:
         names = ReadNames(section);
-        if (names.ok()) node_names = *std::move(names);
-        else status = names.status();
+        if (names.ok())
+          node_names = *std::move(names);
+        else
+          status = names.status();
         break;
-      default: status = MalformedAnswer();
+      default:
+        status = MalformedAnswer();
     }
     if (!status.ok()) return status;
   }

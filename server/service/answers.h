@@ -64,10 +64,14 @@ template <>
 struct RawFieldOf<v1::ParseResponse> {
   static constexpr int Number(channel::SectionKind kind) {
     switch (kind) {
-      case channel::SectionKind::kTreeJson: return v1::ParseResponse::kJsonFieldNumber;
-      case channel::SectionKind::kTreeProtobuf: return v1::ParseResponse::kProtobufFieldNumber;
-      case channel::SectionKind::kTreeColumnar: return v1::ParseResponse::kColumnarFieldNumber;
-      default: return 0;
+      case channel::SectionKind::kTreeJson:
+        return v1::ParseResponse::kJsonFieldNumber;
+      case channel::SectionKind::kTreeProtobuf:
+        return v1::ParseResponse::kProtobufFieldNumber;
+      case channel::SectionKind::kTreeColumnar:
+        return v1::ParseResponse::kColumnarFieldNumber;
+      default:
+        return 0;
     }
   }
 };
@@ -80,8 +84,8 @@ struct OneRawField {
 
 template <>
 struct RawFieldOf<v1::ParsePlpgsqlResponse>
-    : OneRawField<channel::SectionKind::kPlpgsqlJson,
-                  v1::ParsePlpgsqlResponse::kJsonFieldNumber> {};
+    : OneRawField<channel::SectionKind::kPlpgsqlJson, v1::ParsePlpgsqlResponse::kJsonFieldNumber> {
+};
 template <>
 struct RawFieldOf<v1::NormalizeResponse>
     : OneRawField<channel::SectionKind::kNormalized, v1::NormalizeResponse::kQueryFieldNumber> {};
@@ -107,15 +111,22 @@ template <>
 struct RawFieldOf<v1::AnalyzeResponse> {
   static constexpr int Number(channel::SectionKind kind) {
     switch (kind) {
-      case channel::SectionKind::kTreeJson: return v1::AnalyzeResponse::kJsonFieldNumber;
-      case channel::SectionKind::kTreeProtobuf: return v1::AnalyzeResponse::kProtobufFieldNumber;
-      case channel::SectionKind::kTreeColumnar: return v1::AnalyzeResponse::kColumnarFieldNumber;
-      case channel::SectionKind::kPlpgsqlJson: return v1::AnalyzeResponse::kPlpgsqlJsonFieldNumber;
+      case channel::SectionKind::kTreeJson:
+        return v1::AnalyzeResponse::kJsonFieldNumber;
+      case channel::SectionKind::kTreeProtobuf:
+        return v1::AnalyzeResponse::kProtobufFieldNumber;
+      case channel::SectionKind::kTreeColumnar:
+        return v1::AnalyzeResponse::kColumnarFieldNumber;
+      case channel::SectionKind::kPlpgsqlJson:
+        return v1::AnalyzeResponse::kPlpgsqlJsonFieldNumber;
       case channel::SectionKind::kNormalized:
         return v1::AnalyzeResponse::kNormalizedQueryFieldNumber;
-      case channel::SectionKind::kFormatted: return v1::AnalyzeResponse::kFormattedQueryFieldNumber;
-      case channel::SectionKind::kSummary: return v1::AnalyzeResponse::kSummaryFieldNumber;
-      default: return 0;
+      case channel::SectionKind::kFormatted:
+        return v1::AnalyzeResponse::kFormattedQueryFieldNumber;
+      case channel::SectionKind::kSummary:
+        return v1::AnalyzeResponse::kSummaryFieldNumber;
+      default:
+        return 0;
     }
   }
 };

@@ -19,7 +19,8 @@ using channel::JobHeader;
 
 absl::Status InvalidEnum(std::string_view field) {
   return MakeError(Reason::kInvalidRequest,
-                   absl::StrCat("the request's ", text::ToAbsl(field), " has a value that this server does not "
+                   absl::StrCat("the request's ", text::ToAbsl(field),
+                                " has a value that this server does not "
                                 "know; use one of its version of the contract"));
 }
 
@@ -50,7 +51,8 @@ absl::Status SetParserOptions(const v1::ParserOptions& options, JobHeader& heade
   header.parse_mode = static_cast<channel::ParseMode>(std::max(options.mode() - 1, 0));
   SetFlag(header, options.has_backslash_quote() && !options.backslash_quote(),
           channel::kFlagNoBackslashQuote);
-  SetFlag(header, options.has_standard_conforming_strings() && !options.standard_conforming_strings(),
+  SetFlag(header,
+          options.has_standard_conforming_strings() && !options.standard_conforming_strings(),
           channel::kFlagNoStandardConformingStrings);
   SetFlag(header, options.has_escape_string_warning() && !options.escape_string_warning(),
           channel::kFlagNoEscapeStringWarning);
@@ -143,18 +145,17 @@ absl::Status SetComments(const google::protobuf::RepeatedPtrField<v1::Comment>& 
       return MakeError(Reason::kInvalidQueryText,
                        "a comment holds a NUL byte or invalid UTF-8; send valid text");
     }
-    const channel::CommentRecord record{
-        .match_location = comment.match_location(),
-        .newlines_before = comment.newlines_before(),
-        .newlines_after = comment.newlines_after(),
-        .text_bytes = static_cast<uint32_t>(comment.text().size())};
+    const channel::CommentRecord record{.match_location = comment.match_location(),
+                                        .newlines_before = comment.newlines_before(),
+                                        .newlines_after = comment.newlines_after(),
+                                        .text_bytes = static_cast<uint32_t>(comment.text().size())};
     packed.append(reinterpret_cast<const char*>(&record), sizeof(record));
     packed.append(comment.text());
     packed.resize((packed.size() + 7) & ~size_t{7});
     if (packed.size() > kMaxCommentBytes) {
-      return MakeError(Reason::kInvalidRequest,
-                       absl::StrCat("the comments take more than ", kMaxCommentBytes,
-                                    " bytes; send fewer"));
+      return MakeError(
+          Reason::kInvalidRequest,
+          absl::StrCat("the comments take more than ", kMaxCommentBytes, " bytes; send fewer"));
     }
   }
   job.header.comment_count = static_cast<uint32_t>(comments.size());
@@ -184,16 +185,26 @@ absl::Status FillQuery(Request& request, const Limits& limits, uint32_t operatio
 
 absl::StatusOr<uint32_t> OperationBit(int operation) {
   switch (operation) {
-    case v1::OPERATION_PARSE: return channel::kOpParse;
-    case v1::OPERATION_PARSE_PLPGSQL: return channel::kOpParsePlpgsql;
-    case v1::OPERATION_FINGERPRINT: return channel::kOpFingerprint;
-    case v1::OPERATION_NORMALIZE: return channel::kOpNormalize;
-    case v1::OPERATION_SCAN: return channel::kOpScan;
-    case v1::OPERATION_SPLIT: return channel::kOpSplit;
-    case v1::OPERATION_FORMAT: return channel::kOpFormat;
-    case v1::OPERATION_EXTRACT_COMMENTS: return channel::kOpExtractComments;
-    case v1::OPERATION_SUMMARIZE: return channel::kOpSummarize;
-    default: return InvalidEnum("operations");
+    case v1::OPERATION_PARSE:
+      return channel::kOpParse;
+    case v1::OPERATION_PARSE_PLPGSQL:
+      return channel::kOpParsePlpgsql;
+    case v1::OPERATION_FINGERPRINT:
+      return channel::kOpFingerprint;
+    case v1::OPERATION_NORMALIZE:
+      return channel::kOpNormalize;
+    case v1::OPERATION_SCAN:
+      return channel::kOpScan;
+    case v1::OPERATION_SPLIT:
+      return channel::kOpSplit;
+    case v1::OPERATION_FORMAT:
+      return channel::kOpFormat;
+    case v1::OPERATION_EXTRACT_COMMENTS:
+      return channel::kOpExtractComments;
+    case v1::OPERATION_SUMMARIZE:
+      return channel::kOpSummarize;
+    default:
+      return InvalidEnum("operations");
   }
 }
 
@@ -217,21 +228,20 @@ absl::StatusOr<uint32_t> ChooseGrammar(uint32_t requested,
 
 absl::Status CheckQuery(std::string_view query, const Limits& limits) {
   if (query.size() > limits.max_query_bytes) {
-    absl::Status status =
-        MakeError(Reason::kQueryTooLarge,
-                  absl::StrCat("the query has ", query.size(), " bytes and this server takes ",
-                               limits.max_query_bytes,
-                               "; send it in parts or raise --max-query-bytes"));
+    absl::Status status = MakeError(
+        Reason::kQueryTooLarge,
+        absl::StrCat("the query has ", query.size(), " bytes and this server takes ",
+                     limits.max_query_bytes, "; send it in parts or raise --max-query-bytes"));
     AddErrorMetadata(status, "bytes", absl::StrCat(query.size()));
     AddErrorMetadata(status, "limit", absl::StrCat(limits.max_query_bytes));
     return status;
   }
   if (const std::optional<size_t> offset = text::FindInvalid(query)) {
     const bool is_nul = query[*offset] == '\0';
-    absl::Status status = MakeError(
-        Reason::kInvalidQueryText,
-        absl::StrCat("the query holds ", is_nul ? "a NUL byte" : "invalid UTF-8", " at byte ",
-                     *offset, "; send valid UTF-8 without NUL bytes"));
+    absl::Status status =
+        MakeError(Reason::kInvalidQueryText,
+                  absl::StrCat("the query holds ", is_nul ? "a NUL byte" : "invalid UTF-8",
+                               " at byte ", *offset, "; send valid UTF-8 without NUL bytes"));
     AddErrorMetadata(status, "byte", absl::StrCat(*offset));
     return status;
   }
@@ -288,10 +298,10 @@ absl::Status FillJob(v1::DeparseRequest& request, const Limits& limits, pool::Jo
       return MakeError(Reason::kInvalidRequest, "the request holds no tree; set protobuf or json");
   }
   if (tree->size() > limits.max_query_bytes) {
-    absl::Status status = MakeError(
-        Reason::kQueryTooLarge,
-        absl::StrCat("the tree has ", tree->size(), " bytes and this server takes ",
-                     limits.max_query_bytes, "; send less or raise --max-query-bytes"));
+    absl::Status status =
+        MakeError(Reason::kQueryTooLarge,
+                  absl::StrCat("the tree has ", tree->size(), " bytes and this server takes ",
+                               limits.max_query_bytes, "; send less or raise --max-query-bytes"));
     AddErrorMetadata(status, "bytes", absl::StrCat(tree->size()));
     AddErrorMetadata(status, "limit", absl::StrCat(limits.max_query_bytes));
     return status;

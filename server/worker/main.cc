@@ -89,6 +89,7 @@ int Run(const CommandLine& line) {
   if (const std::string failure = DropWhatIsNotNeeded(); !failure.empty()) {
     return Fail(kExitFailure, failure);
   }
+  PrepareAllocator();
   if (!RunOnLargeStack(kLargeStackBytes, [&] { Work(**channel, line.memory_limit); })) {
     return Fail(kExitFailure, "cannot get the stack for parsing: raise the limit of address space");
   }

@@ -100,11 +100,13 @@ bool AllocationFailed() { return allocation_failed; }
 #if defined(PGPARSED_ALLOCATOR_JEMALLOC)
 
 // One thread, one arena. Without `retain` freed mappings are unmapped: kept ones would count
-// against the memory limit (RLIMIT_DATA counts address space).
+// against the memory limit (RLIMIT_DATA counts address space). jemalloc reads this at its start.
 extern "C" {
 const char* malloc_conf =
     "narenas:1,retain:false,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:false";
 }
+
+void PrepareAllocator() {}
 
 std::string AllocatorName() {
   const char* version = "";
@@ -122,6 +124,8 @@ void ReturnFreeMemory() {
 
 #elif defined(PGPARSED_ALLOCATOR_MIMALLOC)
 
+void PrepareAllocator() {}
+
 std::string AllocatorName() {
   const int version = mi_version();  // 209 is 2.0.9
   return "mimalloc " + std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) +
@@ -134,6 +138,9 @@ void ReturnFreeMemory() {
 }
 
 #else
+
+// A second arena would be trimmed by another way, which reads a file: the sandbox forbids that.
+void PrepareAllocator() { mallopt(M_ARENA_MAX, 1); }
 
 std::string AllocatorName() { return std::string("glibc ") + gnu_get_libc_version(); }
 

@@ -108,9 +108,9 @@ class JobRun {
         comments_(comments),
         encoding_(static_cast<text::Encoding>(header.position_encoding)),
         parser_options_(ParserOptionsOf(header)),
-        limit_(std::min<uint64_t>(
-            answer.size() - kRoomForErrors,
-            header.max_answer_bytes > 0 ? header.max_answer_bytes : answer.size())),
+        limit_(std::min<uint64_t>(answer.size() - kRoomForErrors, header.max_answer_bytes > 0
+                                                                      ? header.max_answer_bytes
+                                                                      : answer.size())),
         writer_(answer, answer.size()) {}
 
   uint64_t Run() {
@@ -167,9 +167,7 @@ class JobRun {
     if (Asked(channel::kOpSummarize)) Summarize();
   }
 
-  bool SplitsWithParser() const {
-    return header_.split_method == channel::SplitMethod::kParser;
-  }
+  bool SplitsWithParser() const { return header_.split_method == channel::SplitMethod::kParser; }
 
   // The operations that share one raw parse.
   void ParsedTreeOperations() {
@@ -234,9 +232,9 @@ class JobRun {
     const auto normalized = grammar::Normalize(text_.data(), utility_only);
     // The library's normalizer takes an error in a branch for its end: constants would be left.
     if (normalized.ok() && AllocationFailed()) {
-      return AddError(channel::kOpNormalize,
-                      MakeGrammarError(Reason::kParserMemoryLimit,
-                                       "the worker's memory limit was reached"));
+      return AddError(
+          channel::kOpNormalize,
+          MakeGrammarError(Reason::kParserMemoryLimit, "the worker's memory limit was reached"));
     }
     AddText(channel::kOpNormalize, SectionKind::kNormalized, normalized);
   }
@@ -318,11 +316,9 @@ class JobRun {
   }
 
   void Summarize() {
-    const auto summary =
-        grammar::Summarize(text_.data(), parser_options_, header_.truncate_limit);
+    const auto summary = grammar::Summarize(text_.data(), parser_options_, header_.truncate_limit);
     if (!summary.ok()) return AddError(channel::kOpSummarize, summary.error());
-    AddResult(channel::kOpSummarize,
-              [&] { writer_.Add(SectionKind::kSummary, summary.value()); });
+    AddResult(channel::kOpSummarize, [&] { writer_.Add(SectionKind::kSummary, summary.value()); });
   }
 
   // ---- trees ----
@@ -437,9 +433,8 @@ class JobRun {
   }
 
   void AddError(uint32_t operation, const GrammarError& error, uint64_t needed_bytes = 0) {
-    const bool is_sql_error =
-        error.from_postgres && (error.reason == Reason::kSqlSyntaxError ||
-                                error.reason == Reason::kNestingTooDeep);
+    const bool is_sql_error = error.from_postgres && (error.reason == Reason::kSqlSyntaxError ||
+                                                      error.reason == Reason::kNestingTooDeep);
     const std::string_view message = Shortened(error.message);
     const std::string_view context = Shortened(error.context);
     channel::ErrorRecord record = {

@@ -27,13 +27,14 @@ bool SetLimit(__rlimit_resource resource, rlim_t value) {
 
 // System calls that are allowed whatever their arguments.
 constexpr int kAllowed[] = {
-    SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),  // memory
-    SCMP_SYS(futex), SCMP_SYS(sched_yield),                                // the channel's doorbell
-    SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),                       // without a vDSO
-    SCMP_SYS(getpid), SCMP_SYS(gettid),
-    SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),  // the crash handler
-    SCMP_SYS(restart_syscall),
-    SCMP_SYS(exit), SCMP_SYS(exit_group),
+    SCMP_SYS(munmap),          SCMP_SYS(mremap),
+    SCMP_SYS(madvise),         SCMP_SYS(brk),           // memory
+    SCMP_SYS(futex),           SCMP_SYS(sched_yield),   // the channel's doorbell
+    SCMP_SYS(clock_gettime),   SCMP_SYS(gettimeofday),  // without a vDSO
+    SCMP_SYS(getpid),          SCMP_SYS(gettid),
+    SCMP_SYS(rt_sigreturn),    SCMP_SYS(rt_sigprocmask),  // the crash handler
+    SCMP_SYS(restart_syscall), SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
 };
 
 struct ReleaseFilter {
@@ -59,10 +60,14 @@ int LoadFilter() {
   for (const int call : {SCMP_SYS(write), SCMP_SYS(writev)}) {
     for (const scmp_datum_t fd : {STDOUT_FILENO, STDERR_FILENO}) {
       if (result == 0) {
-        result =
-            seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_EQ, fd));
+        result = seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_EQ, fd));
       }
     }
+  }
+  // longjmp() asks whether it runs on the alternate stack before it refuses to jump.
+  if (result == 0) {
+    result = seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, SCMP_SYS(sigaltstack), 1,
+                              SCMP_A0(SCMP_CMP_EQ, 0));
   }
   // abort() signals the own thread.
   if (result == 0) {

@@ -17,8 +17,8 @@ namespace pgparsed::worker {
 std::string DropWhatIsNotNeeded();
 
 // Limits the memory to `memory_limit` bytes (0: no limit) and allows system calls of parsing only
-// (memory, futex, time, exit, messages to stdout and stderr) for all threads; any other kills the process.
-// Returns what failed, or an empty text.
+// (memory, futex, time, exit, messages to stdout and stderr) for all threads; any other kills the
+// process. Returns what failed, or an empty text.
 std::string EnterSandbox(uint64_t memory_limit);
 
 }  // namespace pgparsed::worker

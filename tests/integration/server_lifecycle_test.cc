@@ -51,7 +51,9 @@ class ServerBadInput : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(ServerBadInput, AnUnknownOptionIsRefused) { ExpectRefusal({"--no-such-option"}, 2, "--help"); }
+TEST_F(ServerBadInput, AnUnknownOptionIsRefused) {
+  ExpectRefusal({"--no-such-option"}, 2, "--help");
+}
 
 TEST_F(ServerBadInput, ValuesOutOfRangeAreRefused) {
   ExpectRefusal({Socket(), "--max-job-time=soon"}, 2, "--max-job-time");
@@ -129,8 +131,7 @@ TEST(ServerOptions, ComeFromTheFileAndTheEnvironmentAndTheFlagInThisOrder) {
 TEST(ServerStart, AnotherServersSocketIsNotTaken) {
   test::TestServer server = test::StartTestServer();
   ASSERT_NE(server.client, nullptr);
-  const ProgramResult second =
-      RunProgram({ServerBinary(), "--listen=" + server.server->address()});
+  const ProgramResult second = RunProgram({ServerBinary(), "--listen=" + server.server->address()});
   EXPECT_EQ(second.exit_code, 2);
   EXPECT_NE(second.output.find("another server"), std::string::npos) << second.output;
   EXPECT_TRUE(server.client->ParseJson("SELECT 1").ok());

@@ -136,8 +136,8 @@ TEST_F(ServerOperations, ScanGivesColumnsOfOneLengthWithNames) {
     const v1::TokenColumns& tokens = answer->tokens();
     std::vector<std::string> names;
     for (const uint32_t name : tokens.name()) names.push_back(tokens.names(static_cast<int>(name)));
-    EXPECT_EQ(names, (std::vector<std::string>{"SELECT", "SCONST", "ASCII_44", "IDENT",
-                                               "SQL_COMMENT"}));
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"SELECT", "SCONST", "ASCII_44", "IDENT", "SQL_COMMENT"}));
     EXPECT_EQ(std::vector<uint32_t>(tokens.start().begin(), tokens.start().end()),
               (std::vector<uint32_t>{0, 7, 11, 13, 16}));
     EXPECT_EQ(std::vector<uint32_t>(tokens.end().begin(), tokens.end().end()),
@@ -202,8 +202,7 @@ TEST_F(ServerOperations, DeparseRefusesBytesThatAreNoTree) {
 
 TEST_F(ServerOperations, LayoutAndCommentsWorkWhereTheGrammarHasThem) {
   for (const uint32_t grammar : grammars_) {
-    auto request = Query<v1::FormatRequest>(
-        "select a, b -- why\nfrom t where x = 1", grammar);
+    auto request = Query<v1::FormatRequest>("select a, b -- why\nfrom t where x = 1", grammar);
     request.mutable_layout()->set_indent_size(2);
     request.mutable_layout()->set_trailing_newline(true);
     const auto answer = client().Format(request);

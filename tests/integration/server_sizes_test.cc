@@ -34,8 +34,7 @@ TEST_F(ServerSizes, AnEmptyQueryAndCommentsHaveNoStatements) {
 
 TEST_F(ServerSizes, AQueryOfExactlyTheLimitIsParsed) {
   const std::string head = "SELECT '", tail = "'";
-  const std::string sql =
-      head + std::string((16u << 20) - head.size() - tail.size(), 'x') + tail;
+  const std::string sql = head + std::string((16u << 20) - head.size() - tail.size(), 'x') + tail;
   for (const uint32_t grammar : grammars_) {
     const auto answer = client().Parse(Parse(sql, grammar));
     ASSERT_TRUE(answer.ok()) << answer.status();
@@ -82,10 +81,12 @@ TEST_F(ServerSizes, EveryKindOfUnicodePassesThrough) {
   // Two, three and four bytes, combining marks, right-to-left, a flag, a joined family, the last
   // code point, the replacement character, a byte order mark.
   const std::string text =
-      "é ü ß ı ✓ 漢字 שלום مرحبا e\u0301 🇪🇺 👩‍👩‍👧‍👦 \U0010FFFF \uFFFD \uFEFF";
+      "é ü ß ı ✓ 漢字 שלום مرحبا e\u0301 🇪🇺 👩‍👩‍👧‍👦 \U0010FFFF "
+      "\uFFFD "
+      "\uFEFF";
   for (const uint32_t grammar : grammars_) {
-    const auto answer = client().Parse(
-        Parse("SELECT '" + text + "' AS \"" + "名前" + "\" -- ☃", grammar));
+    const auto answer =
+        client().Parse(Parse("SELECT '" + text + "' AS \"" + "名前" + "\" -- ☃", grammar));
     ASSERT_TRUE(answer.ok()) << answer.status();
     EXPECT_NE(answer->json().find(text), std::string::npos);
     EXPECT_NE(answer->json().find("名前"), std::string::npos);

@@ -40,9 +40,7 @@ std::vector<uint32_t> Grammars(Client& client) {
 
 std::unique_ptr<TestServer> SharedServer::server_;
 
-void SharedServer::SetUpTestSuite() {
-  server_ = std::make_unique<TestServer>(StartTestServer());
-}
+void SharedServer::SetUpTestSuite() { server_ = std::make_unique<TestServer>(StartTestServer()); }
 
 void SharedServer::TearDownTestSuite() { server_ = nullptr; }
 

@@ -37,8 +37,8 @@ TEST(Normalize, ReportsErrorsWithTheirPlace) {
 }
 
 TEST(ParsePlpgsql, GivesATree) {
-  const auto result = ParsePlpgsql(
-      "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$BEGIN RETURN 1; END$$");
+  const auto result =
+      ParsePlpgsql("CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$BEGIN RETURN 1; END$$");
   EXPECT_THAT(result.value().view(), HasSubstr("PLpgSQL_stmt_return"));
   EXPECT_EQ(ParsePlpgsql("SELECT 1").value().view(), "[]");
 }
@@ -107,8 +107,8 @@ TEST(ExtractComments, FindsCommentsWhereTheGrammarCan) {
 
 // The bytes of a pgparsed.v1.Summary, written by hand.
 TEST(Summarize, FoldsEqualEntries) {
-  const auto result = Summarize(
-      "SELECT f(1), f(2) FROM s.t a JOIN s.t b ON a.x = b.x; SELECT 1", {}, 0);
+  const auto result =
+      Summarize("SELECT f(1), f(2) FROM s.t a JOIN s.t b ON a.x = b.x; SELECT 1", {}, 0);
   if (!kFeatures.summary) {
     EXPECT_EQ(result.error().reason, Reason::kUnimplemented);
     return;

@@ -205,9 +205,10 @@ TEST(ParsedQuery, KeepsAllComments) {
   if (!kFeatures.comments) GTEST_SKIP() << "this grammar drops comments";
   auto query = ParsedQuery::Parse(
       "-- head\nSELECT a, /* in */ b FROM t; -- after\n\n/* before */ SELECT 2; -- end\n", {});
-  EXPECT_EQ(query.value()->Format({.pretty = true, .trailing_newline = true}, true).value(),
-            "-- head\nSELECT\n    a,\n    /* in */b\nFROM t;\n\n-- after\n\n/* before */\nSELECT 2\n"
-            "-- end\n");
+  EXPECT_EQ(
+      query.value()->Format({.pretty = true, .trailing_newline = true}, true).value(),
+      "-- head\nSELECT\n    a,\n    /* in */b\nFROM t;\n\n-- after\n\n/* before */\nSELECT 2\n"
+      "-- end\n");
   EXPECT_EQ(query.value()->Format({.pretty = true}, false).value(),
             "SELECT a, b\nFROM t;\n\nSELECT 2");
   auto comments_only = ParsedQuery::Parse("-- one\n/* two */", {});

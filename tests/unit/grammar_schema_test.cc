@@ -84,8 +84,9 @@ TEST(Wire, ReadsWhatItWrites) {
 }
 
 TEST(Wire, RefusesMalformedBytes) {
-  for (const std::string& bytes : {"\x08"s, "\x08\xff"s, "\x12\x05"s + "ab", "\x0b"s, "\x00\x01"s,
-                                   "\x0d\x01"s, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s}) {
+  for (const std::string& bytes :
+       {"\x08"s, "\x08\xff"s, "\x12\x05"s + "ab", "\x0b"s, "\x00\x01"s, "\x0d\x01"s,
+        "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s}) {
     WireReader reader(bytes);
     while (reader.Next()) {
     }

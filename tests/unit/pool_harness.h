@@ -43,9 +43,7 @@ class WorkerFolder {
     std::filesystem::create_symlink(FixtureDir(fixture) + "/pgparsed-worker-99", File(major));
   }
   void Remove(uint32_t major) { std::filesystem::remove(File(major)); }
-  std::string File(uint32_t major) const {
-    return absl::StrCat(path_, "/pgparsed-worker-", major);
-  }
+  std::string File(uint32_t major) const { return absl::StrCat(path_, "/pgparsed-worker-", major); }
 
  private:
   std::string path_;

@@ -235,8 +235,7 @@ TEST_F(PoolJobQueueTest, TellsOfATimeEarlierThanTheOneWaitedFor) {
   EXPECT_EQ(news_, 1);
   ASSERT_TRUE(Push("later").ok());
   EXPECT_EQ(news_, 1) << "its time is after the one that is waited for";
-  ASSERT_TRUE(
-      queue_->Push(NewJob("soon", Lane::kUnary, absl::Now() + absl::Milliseconds(5))).ok());
+  ASSERT_TRUE(queue_->Push(NewJob("soon", Lane::kUnary, absl::Now() + absl::Milliseconds(5))).ok());
   EXPECT_EQ(news_, 2);
   EXPECT_LT(queue_->next_expiry(), Clock::now() + std::chrono::seconds(5));
 }

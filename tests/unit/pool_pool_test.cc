@@ -127,8 +127,7 @@ TEST_F(PoolTest, ASpareDoesNotRunJobsBesidesTheWorkers) {
   PendingJob first = Submit("sleep");
   ASSERT_TRUE(Eventually([&] { return pool_->Counters().queue_length == 0; }));
   PendingJob second = Submit("sleep");
-  EXPECT_EQ(Run("x", {.deadline = absl::Now() + absl::Milliseconds(50)}).reason,
-            Reason::kDeadline);
+  EXPECT_EQ(Run("x", {.deadline = absl::Now() + absl::Milliseconds(50)}).reason, Reason::kDeadline);
   EXPECT_EQ(pool_->Counters().queue_length, 1u);
   EXPECT_EQ(pool_->Grammars()[0].workers, 1u);
 }

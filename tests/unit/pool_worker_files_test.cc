@@ -34,9 +34,9 @@ class PoolWorkerFilesTest : public ::testing::Test {
 TEST_F(PoolWorkerFilesTest, FindsEveryMajorVersion) {
   Make("pgparsed-worker-15");
   Make("pgparsed-worker-99");
-  for (const char* other : {"pgparsed", "pgparsed-worker-", "pgparsed-worker-x", "worker-18",
-                            "pgparsed-worker-18.old", "pgparsed-worker-0", "pgparsed-worker-017",
-                            "pgparsed-worker--3"}) {
+  for (const char* other :
+       {"pgparsed", "pgparsed-worker-", "pgparsed-worker-x", "worker-18", "pgparsed-worker-18.old",
+        "pgparsed-worker-0", "pgparsed-worker-017", "pgparsed-worker--3"}) {
     Make(other);
   }
   const auto files = FindWorkerFiles(dir_);

@@ -27,9 +27,9 @@ class FakeAnswer {
                        const std::string& function = "") {
     record.message_bytes = static_cast<uint32_t>(message.size());
     record.function_bytes = static_cast<uint32_t>(function.size());
-    return Add(SectionKind::kError,
-               std::string(reinterpret_cast<const char*>(&record), sizeof(record)) + message +
-                   function);
+    return Add(
+        SectionKind::kError,
+        std::string(reinterpret_cast<const char*>(&record), sizeof(record)) + message + function);
   }
   operator const channel::Answer&() const { return answer_; }
 

@@ -49,16 +49,16 @@ TEST(RpcStatus, AnErrorWithoutAReasonIsInternal) {
 // The table of design section 5: codes are part of the contract.
 TEST(RpcStatus, EveryReasonHasItsCode) {
   const std::vector<std::pair<Reason, int>> table = {
-      {Reason::kSqlSyntaxError, 3},    {Reason::kInvalidQueryText, 3},
+      {Reason::kSqlSyntaxError, 3},     {Reason::kInvalidQueryText, 3},
       {Reason::kUnsupportedGrammar, 3}, {Reason::kUnsupportedOption, 3},
-      {Reason::kInvalidTree, 3},       {Reason::kQueryTooLarge, 3},
-      {Reason::kNestingTooDeep, 3},    {Reason::kInvalidRequest, 3},
-      {Reason::kResultTooLarge, 11},   {Reason::kParserMemoryLimit, 8},
-      {Reason::kParserTimeLimit, 8},   {Reason::kDeadline, 4},
-      {Reason::kParserCrashed, 13},    {Reason::kDeparseMismatch, 13},
-      {Reason::kInternal, 13},         {Reason::kOverloaded, 14},
-      {Reason::kDraining, 14},         {Reason::kUnimplemented, 12},
-      {Reason::kCancelled, 1},         {Reason::kUnavailable, 14}};
+      {Reason::kInvalidTree, 3},        {Reason::kQueryTooLarge, 3},
+      {Reason::kNestingTooDeep, 3},     {Reason::kInvalidRequest, 3},
+      {Reason::kResultTooLarge, 11},    {Reason::kParserMemoryLimit, 8},
+      {Reason::kParserTimeLimit, 8},    {Reason::kDeadline, 4},
+      {Reason::kParserCrashed, 13},     {Reason::kDeparseMismatch, 13},
+      {Reason::kInternal, 13},          {Reason::kOverloaded, 14},
+      {Reason::kDraining, 14},          {Reason::kUnimplemented, 12},
+      {Reason::kCancelled, 1},          {Reason::kUnavailable, 14}};
   for (const auto& [reason, code] : table) {
     EXPECT_EQ(ToRpcStatus(MakeError(reason, "m")).code(), code) << ReasonName(reason);
     EXPECT_EQ(ReasonFromName(ReasonName(reason)), reason);

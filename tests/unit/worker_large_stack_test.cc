@@ -106,8 +106,8 @@ TEST_F(LargeStackTest, ItsEndIsSaidInTheLastWords) {
 }
 
 TEST_F(LargeStackTest, OtherFaultsAreSaidToBeOthers) {
-  EXPECT_EXIT(RunAsWorker(kSmallStack, [] { raise(SIGSEGV); }),
-              testing::ExitedWithCode(70), "last words: signal");
+  EXPECT_EXIT(RunAsWorker(kSmallStack, [] { raise(SIGSEGV); }), testing::ExitedWithCode(70),
+              "last words: signal");
   EXPECT_EXIT(RunAsWorker(kSmallStack, [] { abort(); }), testing::ExitedWithCode(70),
               "last words: signal");
 }

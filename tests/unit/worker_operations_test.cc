@@ -291,10 +291,9 @@ TEST(AnswerJob, DeparsesTrees) {
 }
 
 TEST(AnswerJob, RefusesTreesWhoseTextIsNoUtf8) {
-  std::string tree =
-      Answer({.operations = channel::kOpParse, .tree_format = TreeFormat::kProtobuf},
-             "SELECT 'zzzz'")
-          .Text(SectionKind::kTreeProtobuf);
+  std::string tree = Answer({.operations = channel::kOpParse, .tree_format = TreeFormat::kProtobuf},
+                            "SELECT 'zzzz'")
+                         .Text(SectionKind::kTreeProtobuf);
   tree.replace(tree.find("zzzz"), 2, "\xff\xfe");
   EXPECT_EQ(Answer({.operations = channel::kOpDeparse, .tree_format = TreeFormat::kProtobuf}, tree)
                 .OnlyError()
@@ -320,8 +319,7 @@ TEST(AnswerJob, DescribesItself) {
   std::memcpy(&record, bytes.data(), sizeof(record));
   EXPECT_EQ(record.major, static_cast<uint32_t>(PGPARSED_GRAMMAR));
   EXPECT_EQ(record.postgres_version_num / 10000, record.major);
-  EXPECT_EQ((record.features & channel::kFeaturePrettyPrint) != 0,
-            grammar::kFeatures.pretty_print);
+  EXPECT_EQ((record.features & channel::kFeaturePrettyPrint) != 0, grammar::kFeatures.pretty_print);
   EXPECT_TRUE(bytes.ends_with(AllocatorName()));
   EXPECT_EQ(bytes.size(), sizeof(record) + record.library_version_bytes +
                               record.postgres_version_bytes + record.allocator_bytes);

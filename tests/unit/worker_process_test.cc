@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -93,8 +94,8 @@ class Worker {
       const auto soon = channel::FrontEnd::Clock::now() + std::chrono::milliseconds(20);
       const auto result = channel_->WaitForAnswer(slot, soon, [] { return false; });
       if (result == channel::FrontEnd::Outcome::kAnswered) {
-        auto answer = channel::ReadAnswer(channel_->AnswerBytes(slot),
-                                          channel_->AnswerBytes(slot).size());
+        auto answer =
+            channel::ReadAnswer(channel_->AnswerBytes(slot), channel_->AnswerBytes(slot).size());
         EXPECT_TRUE(answer.ok()) << answer.status();
         for (const channel::Section& section : answer->sections) {
           outcome.sections.emplace_back(section.kind, std::string(section.payload));
@@ -137,16 +138,17 @@ class Worker {
   pid_t pid_ = 0;
 };
 
-constexpr uint32_t kEveryOperation =
-    channel::kOpParse | channel::kOpParsePlpgsql | channel::kOpFingerprint | channel::kOpNormalize |
-    channel::kOpScan | channel::kOpSplit | channel::kOpFormat | channel::kOpExtractComments |
-    channel::kOpSummarize;
+constexpr uint32_t kEveryOperation = channel::kOpParse | channel::kOpParsePlpgsql |
+                                     channel::kOpFingerprint | channel::kOpNormalize |
+                                     channel::kOpScan | channel::kOpSplit | channel::kOpFormat |
+                                     channel::kOpExtractComments | channel::kOpSummarize;
 
 TEST(WorkerProcess, AnswersEveryOperationInTheSandbox) {
   Worker worker({"--memory-limit=2147483648"});
   for (const auto* sql :
        {"SELECT 1", "", "-- only a comment", "SELECT 'ışığ' FROM ü WHERE a = 1.5e400 -- é",
-        "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$DECLARE x int; BEGIN RETURN 1; END$$",
+        "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$DECLARE x int; BEGIN RETURN 1; "
+        "END$$",
         "SELECT 1 FORM x", "SELECT 'open", "INSERT INTO t VALUES (1, 'a', B'01', 1e10)",
         "CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1"}) {
     const Outcome outcome = worker.Run(kEveryOperation, sql);
@@ -163,6 +165,22 @@ TEST(WorkerProcess, AnswersEveryOperationInTheSandbox) {
   EXPECT_EQ(worker.ProcNumber("status", "Seccomp:"), 2u);
 #endif
   EXPECT_EQ(worker.ProcNumber("status", "NoNewPrivs:"), 1u);
+}
+
+// Every system call that the library makes for real statements and halves of them is allowed.
+TEST(WorkerProcess, SurvivesTheCorpusInTheSandbox) {
+  if (!std::filesystem::exists(PGPARSED_CORPUS)) GTEST_SKIP() << "no corpus: " PGPARSED_CORPUS;
+  Worker worker({"--memory-limit=2147483648"});
+  size_t pieces = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(PGPARSED_CORPUS)) {
+    if (entry.path().extension() != ".sql") continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    for (std::string piece; std::getline(in, piece, ';');) {
+      if (++pieces % 16 != 0 || piece.find('\0') != std::string::npos) continue;
+      ASSERT_FALSE(worker.Run(kEveryOperation, piece).sections.empty()) << piece;
+    }
+  }
+  RecordProperty("pieces", static_cast<int>(pieces / 16));
 }
 
 TEST(WorkerProcess, ParsesDeepStatementsAsFarAsTheLibraryCan) {
