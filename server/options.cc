@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -10,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "grpc/listen_address.h"
@@ -113,6 +116,28 @@ void AddNumber(CLI::App& app, const std::string& flag, const std::string& text, 
       absl::StrCat("a number from ", min, " to ", max));
 }
 
+// The command line, with an argument in front for each option that the environment gives and the
+// command line does not. CLI11 itself would let the file win over the environment. An empty
+// variable counts as none.
+std::vector<std::string> WithEnvironment(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> from_environment;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string& variable = option->get_envname();
+    const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+    if (value == nullptr || *value == '\0') continue;
+    const std::string flag = absl::StrCat("--", option->get_lnames().front());
+    const bool given =
+        std::any_of(arguments.begin(), arguments.end(), [&flag](const std::string& argument) {
+          return argument == flag || absl::StartsWith(argument, absl::StrCat(flag, "="));
+        });
+    if (!given) from_environment.push_back(absl::StrCat(flag, "=", value));
+  }
+  arguments.insert(arguments.begin(), from_environment.begin(), from_environment.end());
+  std::reverse(arguments.begin(), arguments.end());  // as CLI::App::parse takes them
+  return arguments;
+}
+
 bool ParseMode(const std::string& input, uint32_t& mode) {
   if (input.empty() || input.size() > 4) return false;
   mode = 0;
@@ -144,10 +169,12 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.get_formatter()->column_width(38);
 
-  app.add_option("--listen", listen,
-                 "Listen here: 127.0.0.1:50051, [::1]:50051 or unix:/path; may be given several "
-                 "times")
+  app.add_option(
+         "--listen", listen,
+         "Listen here: 127.0.0.1:50051, [::1]:50051 or unix:/path; several times, or several "
+         "with commas between")
       ->envname("PGPARSED_LISTEN")
+      ->delimiter(',')
       ->type_name("ADDRESS")
       ->capture_default_str()
       ->group("Listening");
@@ -172,8 +199,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
       ->group("Workers");
   AddNumber(app, "--default-grammar", "Major version that answers requests which name none", 0, 999,
             options.pool.default_grammar, "the newest");
-  AddNumber(app, "--workers", "Worker processes of a grammar", 0, 1024, options.pool.workers,
-            "one for each CPU");
+  AddNumber(app, "--workers", "Worker processes of a grammar; 0: one for each CPU", 0, 1024,
+            options.pool.workers, "one for each CPU");
   AddDuration(app, "--grammar-idle-timeout",
               "Stop a grammar other than the default after so long without a request",
               options.pool.grammar_idle_timeout);
@@ -224,11 +251,20 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     return ParsedOptions{.options = std::nullopt, .exit_code = 2};
   };
   try {
-    app.parse(argc, argv);
+    app.parse(WithEnvironment(app, argc, argv));
   } catch (const CLI::CallForHelp& call) {
     return {std::nullopt, app.exit(call)};
   } catch (const CLI::CallForVersion& call) {
     return {std::nullopt, app.exit(call)};
+  } catch (const CLI::ConfigError& error) {
+    std::string what = error.what();
+    if (const size_t prefix = what.find("parse "); prefix != std::string::npos) {
+      what.erase(0, prefix + 6);
+    }
+    return refuse(
+        absl::StrCat("--config: '", what,
+                     "' in the file is no option of pgparsed; write name = value with the "
+                     "names of pgparsed --help"));
   } catch (const CLI::ParseError& error) {
     return refuse(absl::StrCat(error.what(), " (pgparsed --help lists the options)"));
   }

@@ -1,4 +1,5 @@
 // pgparse: the command-line client of pgparsed.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,7 +20,17 @@
 namespace pgparsed::cli {
 namespace {
 
+// Where standard input, output or error is closed, a file or a socket that is opened later would
+// take its place. Opened the wrong way round here: reading and writing fail as they should.
+void KeepStandardDescriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0)
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int Main(int argc, char** argv) {
+  KeepStandardDescriptors();
   // A reader that goes away ends the output, not the program.
   ::signal(SIGPIPE, SIG_IGN);
   Output out(STDOUT_FILENO);

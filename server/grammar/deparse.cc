@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "grammar/library_options.h"
+#include "grammar/wire.h"
 
 // Last: its macros would break other headers.
 #include "grammar/guarded.h"
@@ -134,6 +136,23 @@ bool IsWellFormed(std::string_view tree) {
 
 #endif
 
+// Field numbers differ between grammars: a tree of another one would be read as nonsense. A tree
+// that does not say its version is taken.
+std::optional<GrammarError> CheckVersion(std::string_view tree) {
+  constexpr uint32_t kVersionField = 1;  // of pg_query.ParseResult
+  WireReader reader(tree);
+  while (reader.Next()) {
+    if (reader.field() != kVersionField || reader.number() == 0) continue;
+    const uint64_t major = reader.number() / 10000;
+    if (major == PGPARSED_GRAMMAR) continue;
+    return MakeGrammarError(Reason::kInvalidTree,
+                            "the tree is of grammar " + std::to_string(major) +
+                                " and was given to grammar " + std::to_string(PGPARSED_GRAMMAR) +
+                                ": ask for the grammar that made it");
+  }
+  return std::nullopt;
+}
+
 PgQueryProtobuf AsLibraryProtobuf(std::string_view tree) {
   PgQueryProtobuf protobuf = {};
   protobuf.len = tree.size();
@@ -169,6 +188,7 @@ Result<std::string_view> DeparseProtobuf(LibraryScope& scope, std::string_view t
                                          std::vector<LibraryText>& results) {
   if (auto error = CheckLayout(layout)) return *error;
   if (auto error = CheckComments(comments)) return *error;
+  if (auto error = CheckVersion(tree)) return *error;
 #if PGPARSED_GRAMMAR < 18
   if (!IsWellFormed(tree)) {
     return MakeGrammarError(Reason::kInvalidTree,
@@ -190,6 +210,7 @@ Result<std::string_view> DeparseProtobuf(LibraryScope&, std::string_view tree, c
                                          std::vector<LibraryText>& results) {
   if (auto error = CheckLayout(layout)) return *error;
   if (auto error = CheckComments(comments)) return *error;
+  if (auto error = CheckVersion(tree)) return *error;
   if (!IsWellFormed(tree)) {
     return MakeGrammarError(Reason::kInvalidTree,
                             "the tree is no serialized pg_query.ParseResult of this grammar");

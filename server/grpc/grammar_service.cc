@@ -8,16 +8,21 @@ namespace {
 using v1::GrammarService;
 
 class GrammarServiceImpl final
-    : public GrammarService::WithCallbackMethod_ListGrammars<
+    : public GrammarService::WithRawCallbackMethod_ListGrammars<
           GrammarService::WithRawCallbackMethod_GetGrammarSchema<GrammarService::Service>> {
  public:
   explicit GrammarServiceImpl(service::Backend& backend) : backend_(backend) {}
 
   grpc::ServerUnaryReactor* ListGrammars(grpc::CallbackServerContext* context,
-                                         const v1::ListGrammarsRequest*,
-                                         v1::ListGrammarsResponse* response) override {
-    *response = backend_.ListGrammars();
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    v1::ListGrammarsRequest decoded;
+    if (absl::Status status = DecodeRequest(*request, decoded, 0); !status.ok()) {
+      reactor->Finish(FinishWith(status, *context));
+      return reactor;
+    }
+    *response = EncodeAnswer(backend_.ListGrammars(), {}, nullptr);
     reactor->Finish(grpc::Status::OK);
     return reactor;
   }

@@ -136,14 +136,42 @@ absl::Status SetLayout(const v1::LayoutOptions& layout, JobHeader& header) {
   return absl::OkStatus();
 }
 
+// Whether the text is one comment and nothing else (PostgreSQL's lexer rules: block comments nest).
+bool IsOneComment(std::string_view text) {
+  if (text.substr(0, 2) == "--") return text.find_first_of("\r\n") >= text.size() - 1;
+  if (text.substr(0, 2) != "/*") return false;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '/' && text[i + 1] == '*') {
+      ++depth;
+      ++i;
+    } else if (text[i] == '*' && text[i + 1] == '/') {
+      ++i;
+      if (--depth == 0) return i + 1 == text.size();
+    }
+  }
+  return false;
+}
+
 // Comments as the channel holds them: a record, the text, padding to 8 bytes.
 absl::Status SetComments(const google::protobuf::RepeatedPtrField<v1::Comment>& comments,
                          pool::Job& job) {
+  constexpr uint32_t kMaxNewlines = 1000;
   std::string packed;
   for (const v1::Comment& comment : comments) {
     if (text::FindInvalid(comment.text())) {
       return MakeError(Reason::kInvalidQueryText,
                        "a comment holds a NUL byte or invalid UTF-8; send valid text");
+    }
+    if (!IsOneComment(comment.text())) {
+      return MakeError(Reason::kInvalidRequest,
+                       "the text of a comment is not one closed comment; send them as "
+                       "ExtractComments gives them");
+    }
+    if (comment.newlines_before() > kMaxNewlines || comment.newlines_after() > kMaxNewlines) {
+      return MakeError(Reason::kInvalidRequest,
+                       absl::StrCat("a comment has more than ", kMaxNewlines,
+                                    " line breaks around it; send fewer"));
     }
     const channel::CommentRecord record{.match_location = comment.match_location(),
                                         .newlines_before = comment.newlines_before(),

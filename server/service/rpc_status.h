@@ -10,6 +10,13 @@
 
 namespace pgparsed::service {
 
+// gRPC takes 8 KiB of trailers by default, and a message stands there three times, once
+// percent-encoded. PostgreSQL's message quotes the token at which it stopped, however long that is:
+// what is longer is cut, at a character, and ends in "…".
+inline constexpr size_t kMaxStatusMessageBytes = 256;
+inline constexpr size_t kMaxSqlMessageBytes = 1024;
+inline constexpr size_t kMaxContextBytes = 512;
+
 // How long a client should wait before it tries again after kOverloaded.
 inline constexpr int64_t kOverloadedRetryMs = 100;
 

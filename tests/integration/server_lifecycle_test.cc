@@ -125,6 +125,23 @@ TEST(ServerOptions, ComeFromTheFileAndTheEnvironmentAndTheFlagInThisOrder) {
     ASSERT_NE(server.client, nullptr);
     EXPECT_EQ(server.client->ListGrammars()->limits().max_query_bytes(), 4096u);
   }
+  // The environment wins over the file, and a flag over both: seen by whose nonsense is refused.
+  const auto refusal = [&](const std::string& variable, std::vector<std::string> flags) {
+    std::vector<std::string> command = {"/usr/bin/env", variable, ServerBinary(),
+                                        "--listen=unix:" + folder + "/none/s"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    return RunProgram(command).output;
+  };
+  const std::string config = "--config=" + folder + "/a.toml";
+  const std::string nonsense = "PGPARSED_MAX_QUERY_BYTES=nonsense";
+  EXPECT_NE(refusal(nonsense, {config}).find("'nonsense'"), std::string::npos);
+  EXPECT_NE(refusal(nonsense, {config, "--max-query-bytes=4KiB"}).find("does not exist"),
+            std::string::npos);
+  EXPECT_NE(refusal("PGPARSED_MAX_QUERY_BYTES=", {config}).find("does not exist"),
+            std::string::npos);
+  std::ofstream(folder + "/b.toml") << "max-query-bytes = \"nonsense\"\n";
+  EXPECT_NE(refusal("PGPARSED_CONFIG=" + folder + "/b.toml", {}).find("'nonsense'"),
+            std::string::npos);
   std::filesystem::remove_all(folder);
 }
 

@@ -200,6 +200,39 @@ TEST_F(ServerOperations, DeparseRefusesBytesThatAreNoTree) {
   }
 }
 
+TEST_F(ServerOperations, DeparseRefusesATreeOfAnotherGrammarAndNamesBoth) {
+  for (const uint32_t made_by : grammars_) {
+    auto parse = Query<v1::ParseRequest>("COPY t (a) FROM STDIN", made_by);
+    parse.set_format(v1::TREE_FORMAT_PROTOBUF);
+    const auto tree = client().Parse(parse);
+    ASSERT_TRUE(tree.ok()) << tree.status();
+    for (const uint32_t grammar : grammars_) {
+      if (grammar == made_by) continue;
+      v1::DeparseRequest request;
+      request.set_grammar(grammar);
+      request.set_protobuf(tree->protobuf());
+      const absl::Status status = client().Deparse(request).status();
+      EXPECT_EQ(ReasonOf(status), Reason::kInvalidTree);
+      const std::string message(status.message());
+      EXPECT_NE(message.find(std::to_string(made_by)), std::string::npos) << message;
+      EXPECT_NE(message.find(std::to_string(grammar)), std::string::npos) << message;
+    }
+  }
+}
+
+TEST_F(ServerOperations, AnErrorAtALongTokenReachesTheClientWhole) {
+  for (const uint32_t grammar : grammars_) {
+    const absl::Status status =
+        client()
+            .Parse(Query<v1::ParseRequest>("SELECT 1 FROM '" + std::string(1'000'000, 'x') + "'",
+                                           grammar))
+            .status();
+    EXPECT_EQ(ReasonOf(status), Reason::kSqlSyntaxError) << status;
+    ASSERT_TRUE(SqlErrorOf(status).has_value());
+    EXPECT_EQ(SqlErrorOf(status)->position, 14u);
+  }
+}
+
 TEST_F(ServerOperations, LayoutAndCommentsWorkWhereTheGrammarHasThem) {
   for (const uint32_t grammar : grammars_) {
     auto request = Query<v1::FormatRequest>("select a, b -- why\nfrom t where x = 1", grammar);

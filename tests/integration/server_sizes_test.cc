@@ -81,7 +81,8 @@ TEST_F(ServerSizes, EveryKindOfUnicodePassesThrough) {
   // Two, three and four bytes, combining marks, right-to-left, a flag, a joined family, the last
   // code point, the replacement character, a byte order mark.
   const std::string text =
-      "é ü ß ı ✓ 漢字 שלום مرحبا e\u0301 🇪🇺 👩‍👩‍👧‍👦 \U0010FFFF "
+      "é ü ß ı ✓ 漢字 שלום مرحبا e\u0301 🇪🇺 👩‍👩‍👧‍👦 "
+      "\U0010FFFF "
       "\uFFFD "
       "\uFEFF";
   for (const uint32_t grammar : grammars_) {

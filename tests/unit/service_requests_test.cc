@@ -139,11 +139,30 @@ TEST(FillJob, DeparseTakesLayoutAndComments) {
   EXPECT_EQ(record.text_bytes, 4u);
 }
 
+TEST(FillJob, DeparseTakesNothingForACommentThatIsNone) {
+  const auto reason = [](const std::string& text, uint32_t newlines = 0) {
+    v1::DeparseRequest request;
+    request.set_protobuf("tree");
+    v1::Comment* comment = request.add_comments();
+    comment->set_text(text);
+    comment->set_newlines_before(newlines);
+    return ReasonOf(Fill(request).status());
+  };
+  for (const char* text : {"-- x", "--", "-- x\n", "/* x */", "/**/", "/* a /* b */ c */"}) {
+    EXPECT_EQ(reason(text), Reason::kNone) << text;
+  }
+  for (const char* text : {"", "-", "DROP TABLE x;", "/* x", "/*/", "/* a */ x /* b */", "-- x\ny",
+                           "/* a /* b */", "/* a */ "}) {
+    EXPECT_EQ(reason(text), Reason::kInvalidRequest) << text;
+  }
+  EXPECT_EQ(reason("-- x", 1001), Reason::kInvalidRequest);
+}
+
 TEST(FillJob, DeparseBoundsTheCommentsAndTheLayout) {
   v1::DeparseRequest many;
   many.set_protobuf("tree");
   for (uint64_t i = 0; i <= kMaxCommentBytes / sizeof(channel::CommentRecord); ++i) {
-    many.add_comments();
+    many.add_comments()->set_text("--");
   }
   EXPECT_EQ(ReasonOf(Fill(many).status()), Reason::kInvalidRequest);
   v1::DeparseRequest wide;

@@ -33,6 +33,20 @@ TEST(RpcStatus, AnSqlErrorKeepsPositionZeroApartFromNone) {
   EXPECT_FALSE(error.has_position());
 }
 
+TEST(RpcStatus, LongMessagesAreCutAtACharacterSoThatTrailersStaySmall) {
+  std::string message = "syntax error at or near \"";
+  for (int i = 0; i < 3000; ++i) message += "é";
+  const google::rpc::Status rpc =
+      ToRpcStatus(MakeSqlError(Reason::kSqlSyntaxError, {.message = message, .context = message}));
+  EXPECT_LE(rpc.message().size(), kMaxStatusMessageBytes);
+  EXPECT_LT(rpc.ByteSizeLong(), 2500u);
+  v1::SqlError error;
+  ASSERT_TRUE(rpc.details(1).UnpackTo(&error));  // refuses half characters
+  EXPECT_LE(error.message().size(), kMaxSqlMessageBytes);
+  EXPECT_EQ(error.message().substr(error.message().size() - 3), "…");
+  EXPECT_EQ(error.message().rfind("syntax error at or near", 0), 0u);
+}
+
 TEST(RpcStatus, OverloadedSaysWhenToRetry) {
   const google::rpc::Status rpc = ToRpcStatus(MakeError(Reason::kOverloaded, "full"));
   EXPECT_EQ(rpc.code(), 14);
