@@ -220,6 +220,7 @@ TEST_F(PgparseCommands, TimingStandsOnStandardErrorOrInTheJson) {
 }
 
 TEST_F(PgparseCommands, BinaryIsNotWrittenToATerminal) {
+  if (!HasPseudoTerminals()) GTEST_SKIP() << "this system has no pseudo-terminals";
   PgparseRun run;
   run.arguments = {"parse", "--format", "protobuf", "SELECT 1"};
   run.environment = {"PGPARSED_ADDRESS=" + started_.server->address()};
@@ -230,6 +231,7 @@ TEST_F(PgparseCommands, BinaryIsNotWrittenToATerminal) {
 }
 
 TEST_F(PgparseCommands, ColoursAreForTerminalsAndNoColorTurnsThemOff) {
+  if (!HasPseudoTerminals()) GTEST_SKIP() << "this system has no pseudo-terminals";
   PgparseRun run;
   run.arguments = {"parse", "--format", "tree", "SELECT 1"};
   run.environment = {"PGPARSED_ADDRESS=" + started_.server->address()};

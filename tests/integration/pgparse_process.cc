@@ -110,6 +110,15 @@ pid_t SpawnPgparse(const Workplace& place, const PgparseRun& run, int in, int ou
   ::_exit(127);
 }
 
+bool HasPseudoTerminals() {
+  int master = -1;
+  int terminal = -1;
+  if (::openpty(&master, &terminal, nullptr, nullptr, nullptr) != 0) return false;
+  ::close(master);
+  ::close(terminal);
+  return true;
+}
+
 PgparseResult RunPgparse(const Workplace& place, const PgparseRun& run) {
   PgparseResult result;
   const int in = ::open(place.File("stdin", run.input).c_str(), O_RDONLY | O_CLOEXEC);

@@ -45,6 +45,9 @@ struct PgparseResult {
 
 std::string PgparseBinary();
 
+// Whether programs can be run on a terminal here: a bare chroot has no /dev/pts.
+bool HasPseudoTerminals();
+
 PgparseResult RunPgparse(const Workplace& place, const PgparseRun& run);
 
 // Starts pgparse, as the leader of a process group, with these descriptors; the caller waits for
