@@ -144,6 +144,51 @@ TEST_F(PoolTest, ASpareGoesOnWhenTheWorkersSlotsAreAllLeased) {
   }
 }
 
+TEST_F(PoolTest, ASpareTakesTheJobThatWaitsForAWorkerWithoutAFreeSlot) {
+  PoolOptions options = Options("echo");
+  options.spare_workers = 1;
+  Start(options);
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().workers_started == 2; }));
+  std::vector<Outcome> kept;
+  for (int i = 0; i < 3; ++i) {
+    kept.push_back(Run("kept", {.keep_lease = true}));
+    // The worker is idle again by then, and gets the next job too.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  PendingJob last_slot = Submit("sleep 50", {.keep_lease = true});
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().queue_length == 0; }));
+  EXPECT_EQ(Run("waits").text, "waits");
+  EXPECT_TRUE(last_slot.ended());
+}
+
+TEST_F(PoolTest, AGrammarThatStartsOnFirstUseHasASpareToo) {
+  WorkerFolder folder;
+  folder.Add("echo", 98);
+  folder.Add("echo", 99);
+  PoolOptions options = Options("echo");
+  options.worker_dir = folder.path();
+  options.default_grammar = 98;
+  options.spare_workers = 1;
+  Start(options);
+  ASSERT_TRUE(Eventually(
+      [&] { return pool_->Counters().workers_started == 3 && pool_->Grammars()[1].workers == 0; }));
+  EXPECT_EQ(Run("SELECT 1", {.grammar = 99}).text, "SELECT 1");
+  EXPECT_TRUE(Eventually([&] { return pool_->Counters().workers_started == 5; }));
+}
+
+TEST_F(PoolTest, AJobIsNotBlamedForAWorkerThatDiedBeforeItTookItUp) {
+  WorkerFolder folder;
+  Start("echo");
+  const pid_t worker = std::stoi(Fact(Run("process").text, "pid"));
+  ASSERT_EQ(kill(worker, SIGSTOP), 0);
+  const std::string text = "crash-once " + folder.path() + "/crashed";
+  PendingJob job = Submit(text);
+  ASSERT_TRUE(Eventually([&] { return pool_->Counters().queue_length == 0; }));
+  ASSERT_EQ(kill(worker, SIGKILL), 0);
+  EXPECT_EQ(job.Get().text, text) << "the first death was held against it";
+  EXPECT_EQ(pool_->Counters().workers_crashed, 2u);
+}
+
 TEST_F(PoolTest, AJobThatKillsTwiceIsRefusedFromThenOn) {
   Start("echo");
   for (const char* text : {"crash", "segv", "exit0"}) {
