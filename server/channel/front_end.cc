@@ -262,8 +262,9 @@ FrontEnd::Outcome FrontEnd::WaitForAnswer(uint32_t slot, Clock::time_point deadl
   }
 }
 
-std::span<const std::byte> FrontEnd::AnswerBytes(uint32_t slot) const {
-  return {memory_->answer(slot), waiter_->answer_bytes[slot]};
+UnreadAnswer FrontEnd::AnswerIn(uint32_t slot) const {
+  return {.region = {memory_->answer(slot), memory_->answer_region()},
+          .bytes = waiter_->answer_bytes[slot]};
 }
 
 bool FrontEnd::WasTaken(uint32_t slot) const {

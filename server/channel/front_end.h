@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "channel/message.h"
+#include "channel/sections.h"
 #include "channel/worker_end.h"
 
 namespace pgparsed::channel {
@@ -73,8 +74,8 @@ class FrontEnd {
   Outcome WaitForAnswer(uint32_t slot, Clock::time_point deadline,
                         absl::FunctionRef<bool()> give_up);
 
-  // The answer region, up to what the worker said after kAnswered. Its content is not checked.
-  std::span<const std::byte> AnswerBytes(uint32_t slot) const;
+  // The answer after kAnswered, for ReadAnswer. Its content is not checked.
+  UnreadAnswer AnswerIn(uint32_t slot) const;
 
   // Whether the worker has taken the job up; what it says, so no more than a hint.
   bool WasTaken(uint32_t slot) const;

@@ -4,7 +4,8 @@
 //
 // A job is a JobHeader, then the text (SQL, or the tree for Deparse), then the comments for
 // Deparse (see below). An answer is an AnswerHeader, then sections: SectionHeader, payload, padding
-// to 8 bytes (sections.h writes and reads them).
+// to 8 bytes (sections.h writes and reads them). What is written back to front stands at the end of
+// the answer region: the tail, a section without a header of its own.
 //
 // Security: the front trusts nothing of an answer. Every struct is copied out of shared memory
 // once, then checked, and only the copy is used. A worker trusts the front.
@@ -15,7 +16,7 @@
 
 namespace pgparsed::channel {
 
-inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr uint32_t kProtocolVersion = 2;
 
 // Bits of JobHeader::operations. A job does one or several of them.
 enum Operation : uint32_t {
@@ -91,14 +92,6 @@ struct CommentRecord {
   uint32_t text_bytes = 0;
 };
 
-struct AnswerHeader {
-  uint32_t version = kProtocolVersion;
-  uint32_t section_count = 0;
-  uint64_t total_bytes = 0;  // header and sections
-  uint64_t parse_ns = 0;
-  uint64_t convert_ns = 0;
-};
-
 // What a section holds. All numbers are little-endian u32 unless said otherwise; positions are in
 // the encoding that the job asked for.
 enum class SectionKind : uint32_t {
@@ -132,6 +125,17 @@ enum class SectionKind : uint32_t {
   kSchemaTokenNames = 28,    // names, each ended by a NUL byte
   kSchemaNodeNumbers = 29,   // a column
   kSchemaNodeNames = 30,     // names, each ended by a NUL byte
+};
+
+struct AnswerHeader {
+  uint32_t version = kProtocolVersion;
+  uint32_t section_count = 0;
+  uint64_t total_bytes = 0;  // header and sections, without the tail
+  uint64_t parse_ns = 0;
+  uint64_t convert_ns = 0;
+  uint64_t tail_bytes = 0;  // 0: there is none
+  SectionKind tail_kind{};
+  uint32_t reserved = 0;
 };
 
 struct SectionHeader {
@@ -184,7 +188,7 @@ struct DescriptionRecord {
 };
 
 static_assert(std::is_trivially_copyable_v<JobHeader> && sizeof(JobHeader) == 72);
-static_assert(std::is_trivially_copyable_v<AnswerHeader> && sizeof(AnswerHeader) == 32);
+static_assert(std::is_trivially_copyable_v<AnswerHeader> && sizeof(AnswerHeader) == 48);
 static_assert(std::is_trivially_copyable_v<SectionHeader> && sizeof(SectionHeader) == 16);
 static_assert(std::is_trivially_copyable_v<ErrorRecord> && sizeof(ErrorRecord) == 56);
 

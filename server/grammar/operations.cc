@@ -103,19 +103,9 @@ Result<LibraryText> ParsePlpgsql(const char* sql) {
 }
 
 Result<LibraryText> Normalize(const char* sql, bool utility_only) {
-#if PGPARSED_GRAMMAR >= 17
-  PgQueryNormalizeResult result =
-      utility_only ? pg_query_normalize_utility(sql) : pg_query_normalize(sql);
-#else
-  if (utility_only) {
-    return MakeGrammarError(Reason::kUnsupportedOption,
-                            "this grammar cannot normalize utility statements only");
-  }
-  PgQueryNormalizeResult result = pg_query_normalize(sql);
-#endif
-  auto normalized = TextOrError(std::exchange(result.normalized_query, nullptr), result.error);
-  pg_query_free_normalize_result(result);
-  return normalized;
+  const auto query = ParsedQuery::Parse(sql, {});
+  if (!query.ok()) return query.error();
+  return query.value()->Normalize(utility_only);
 }
 
 Result<Tokens> Scan(const char* sql, const ParserOptions& options) {

@@ -27,7 +27,8 @@ struct Tokens {
 // CREATE FUNCTION and DO statements as PL/pgSQL trees, in the library's JSON.
 Result<LibraryText> ParsePlpgsql(const char* sql);
 
-// Constants replaced by $n; with `utility_only` in utility statements only (17 and later).
+// Constants replaced by $n; with `utility_only` in utility statements only (17 and later). Parses:
+// ParsedQuery::Normalize shares a parse.
 Result<LibraryText> Normalize(const char* sql, bool utility_only);
 
 Result<Tokens> Scan(const char* sql, const ParserOptions& options);

@@ -4,6 +4,7 @@
 
 #include "grammar/deparse.h"
 #include "grammar/library_options.h"
+#include "grammar/normalize.h"
 #include "grammar/operations.h"
 
 // Last: its macros would break other headers.
@@ -41,7 +42,7 @@ Result<std::unique_ptr<ParsedQuery>> ParsedQuery::Parse(const char* sql,
 
 ParsedQuery::~ParsedQuery() = default;
 
-Result<std::string_view> ParsedQuery::ToJson() {
+Result<std::string_view> ParsedQuery::LibraryJson() {
   char* json = nullptr;
   auto error = RunGuarded(scope_.memory_context(), Reason::kSqlSyntaxError,
                           [&] { json = pg_query_nodes_to_json(statements_); });
@@ -49,7 +50,7 @@ Result<std::string_view> ParsedQuery::ToJson() {
   return std::string_view(json);
 }
 
-Result<std::string_view> ParsedQuery::ToProtobuf() {
+Result<std::string_view> ParsedQuery::LibraryProtobuf() {
   PgQueryProtobuf protobuf = {};
   auto error = RunGuarded(scope_.memory_context(), Reason::kSqlSyntaxError,
                           [&] { protobuf = pg_query_nodes_to_protobuf(statements_); });
@@ -106,6 +107,10 @@ Result<std::string_view> ParsedQuery::Format(const Layout& layout, bool keep_com
     comments = extracted.comments();
   }
   return DeparseStatements(scope_, statements_, layout, comments, results_);
+}
+
+Result<LibraryText> ParsedQuery::Normalize(bool utility_only) const {
+  return NormalizeStatements(scope_, sql_, statements_, options_, utility_only);
 }
 
 bool ParsedQuery::HasFunctionWithoutText() const {

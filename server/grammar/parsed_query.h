@@ -29,11 +29,13 @@ class ParsedQuery {
 
   ~ParsedQuery();
 
-  // The tree as pg_query_parse prints it.
-  Result<std::string_view> ToJson();
+  // The tree by the library's own path: as pg_query_parse prints it, and as a serialized
+  // pg_query.ParseResult. tree_writer.h writes the same directly.
+  Result<std::string_view> LibraryJson();
+  Result<std::string_view> LibraryProtobuf();
 
-  // The tree as a serialized pg_query.ParseResult.
-  Result<std::string_view> ToProtobuf();
+  // The List of RawStmt, for the writers and readers of this folder.
+  const void* statements() const { return statements_; }
 
   // Options other than the default make the library parse once more.
   Result<uint64_t> Fingerprint(const FingerprintOptions& options);
@@ -43,6 +45,10 @@ class ParsedQuery {
 
   // The statements printed again, comments kept where the grammar can and `keep_comments` is set.
   Result<std::string_view> Format(const Layout& layout, bool keep_comments);
+
+  // The text with $n in place of its constants; with `utility_only` in utility statements only (17
+  // and later). See normalize.h.
+  Result<LibraryText> Normalize(bool utility_only) const;
 
   // Whether there is a CREATE FUNCTION or PROCEDURE without a text body (AS …).
   bool HasFunctionWithoutText() const;

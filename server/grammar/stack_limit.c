@@ -3,6 +3,12 @@
 #include "grammar/library.h"
 #include "miscadmin.h"
 
+static __thread const char* stack_limit;
+
+void pgparsed_set_stack_limit(const void* lowest) { stack_limit = (const char*)lowest; }
+
+const void* pgparsed_stack_limit(void) { return stack_limit; }
+
 #if PGPARSED_GRAMMAR >= 18
 
 /*
@@ -11,8 +17,6 @@
  */
 
 extern void assign_max_stack_depth(int newval, void* extra);
-
-static __thread const char* stack_limit;
 
 __thread int max_stack_depth = 100;
 
@@ -30,11 +34,5 @@ void check_stack_depth(void) {
   if (stack_is_too_deep())
     ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX), errmsg("stack depth limit exceeded")));
 }
-
-void pgparsed_set_stack_limit(const void* lowest) { stack_limit = (const char*)lowest; }
-
-#else
-
-void pgparsed_set_stack_limit(const void* lowest) { (void)lowest; }
 
 #endif

@@ -1,4 +1,4 @@
-// How deep the library may go on the current thread's stack.
+// How deep the library, and what walks trees here, may go on the current thread's stack.
 //
 // PostgreSQL asks check_stack_depth() in its recursive functions. libpg_query 18 allows it at most
 // 2 MB, whatever the thread has: there stack_limit.c takes the place of the library's object file,
@@ -15,8 +15,11 @@ extern "C" {
 
 // For the calling thread: a stack pointer below `lowest` is an error ("stack depth limit
 // exceeded"). NULL, the default, means no limit. Leave room below it for functions that do not
-// ask. Does nothing for grammars before 18.
+// ask. The library itself heeds it from grammar 18 on.
 void pgparsed_set_stack_limit(const void* lowest);
+
+// What was set for the calling thread. The recursive writers of this folder ask in every grammar.
+const void* pgparsed_stack_limit(void);
 
 #ifdef __cplusplus
 }

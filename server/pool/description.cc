@@ -22,8 +22,8 @@ channel::JobHeader DescribeJob() {
   return header;
 }
 
-absl::StatusOr<GrammarStatus> ReadDescription(std::span<const std::byte> bytes, uint32_t major) {
-  absl::StatusOr<channel::Answer> answer = channel::ReadAnswer(bytes, bytes.size());
+absl::StatusOr<GrammarStatus> ReadDescription(const channel::UnreadAnswer& unread, uint32_t major) {
+  absl::StatusOr<channel::Answer> answer = channel::ReadAnswer(unread);
   if (!answer.ok()) return absl::FailedPreconditionError(answer.status().message());
   for (const channel::Section& section : answer->sections) {
     channel::DescriptionRecord record;

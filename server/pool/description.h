@@ -1,12 +1,11 @@
 // How a worker introduces itself: the job that asks for it, and the check of what it says.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "absl/status/statusor.h"
 #include "channel/message.h"
+#include "channel/sections.h"
 #include "pool/pool.h"
 
 namespace pgparsed::pool {
@@ -15,6 +14,6 @@ channel::JobHeader DescribeJob();
 
 // Reads the answer to DescribeJob out of a channel. FAILED_PRECONDITION with a message for the
 // operator if the worker is not one of `major` or of another version of pgparsed.
-absl::StatusOr<GrammarStatus> ReadDescription(std::span<const std::byte> answer, uint32_t major);
+absl::StatusOr<GrammarStatus> ReadDescription(const channel::UnreadAnswer& answer, uint32_t major);
 
 }  // namespace pgparsed::pool

@@ -72,7 +72,7 @@ bool WorkerHandle::Introduce(WorkerProcess& process) {
     case Outcome::kAnswered:
       break;
   }
-  auto description = ReadDescription(channel.AnswerBytes(*slot), shared_.group.major);
+  auto description = ReadDescription(channel.AnswerIn(*slot), shared_.group.major);
   if (!description.ok()) return useless(std::string(description.status().message()));
   return shared_.group.OnReady(process, *std::move(description));
 }
@@ -105,8 +105,7 @@ bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<vo
   const auto interrupted = [&] { return job->cancelled() || process.dead(); };
   switch (channel.WaitForAnswer(slot, std::min(limit, job->deadline), interrupted)) {
     case Outcome::kAnswered: {
-      const std::span<const std::byte> bytes = channel.AnswerBytes(slot);
-      auto answer = channel::ReadAnswer(bytes, bytes.size());
+      auto answer = channel::ReadAnswer(channel.AnswerIn(slot));
       if (!answer.ok()) break;
       Counters::Add(shared_.counters.jobs_done);
       Answer(job, JobAnswer{*std::move(answer), std::move(lease),

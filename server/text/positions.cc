@@ -37,6 +37,35 @@ uint32_t PositionMapper::FromByte(size_t byte_offset) {
   return units_;
 }
 
+namespace {
+
+constexpr size_t kBlockBytes = 64;
+
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
+}  // namespace
+
+PositionIndex::PositionIndex(std::string_view text, Encoding encoding)
+    : text_(text), encoding_(encoding) {
+  if (encoding == Encoding::kUtf8 || IsAscii(text)) return;
+  uint32_t units = 0;
+  for (size_t at = 0; at <= text.size(); at += kBlockBytes) {
+    units_.push_back(units);
+    units += CountUnits(text.substr(at, kBlockBytes), encoding);
+  }
+}
+
+uint32_t PositionIndex::FromByte(size_t byte_offset) const {
+  byte_offset = std::min(byte_offset, text_.size());
+  if (identity()) return static_cast<uint32_t>(byte_offset);
+  const size_t block = byte_offset / kBlockBytes;
+  const size_t begin = block * kBlockBytes;
+  return units_[block] + CountUnits(text_.substr(begin, byte_offset - begin), encoding_);
+}
+
 size_t ByteOfCodePoint(std::string_view text, size_t index) {
   for (size_t byte = 0; byte < text.size(); ++byte) {
     if (IsContinuation(text[byte])) continue;

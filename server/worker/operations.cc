@@ -13,9 +13,11 @@
 #include "grammar/operations.h"
 #include "grammar/parsed_query.h"
 #include "grammar/schema.h"
+#include "grammar/tree_writer.h"
 #include "text/positions.h"
 #include "text/utf8.h"
 #include "worker/memory.h"
+#include "worker/region_sink.h"
 
 namespace pgparsed::worker {
 namespace {
@@ -192,22 +194,53 @@ class JobRun {
   }
 
   void AddTree(grammar::ParsedQuery& query) {
-    if (header_.tree_format == channel::TreeFormat::kColumnar) {
-      return AddError(channel::kOpParse, Unimplemented("this build has no columnar trees: ask for "
-                                                       "TREE_FORMAT_JSON or TREE_FORMAT_PROTOBUF"));
+    if (header_.conversion == channel::Conversion::kLibrary) return AddLibraryTree(query);
+    const text::PositionIndex positions(text_, encoding_);
+    if (header_.tree_format == channel::TreeFormat::kProtobuf) {
+      const auto tree =
+          grammar::WriteProtobuf(query.statements(), positions, writer_.TailRoom(kRoomForErrors));
+      if (!tree.ok()) return AddError(channel::kOpParse, tree.error());
+      writer_.AddTail(SectionKind::kTreeProtobuf, tree.value().bytes);
+      const uint64_t needed = writer_.needed_bytes() - error_bytes_;
+      if (needed <= limit_) return;
+      writer_.DropTail();
+      return AddTooLarge(channel::kOpParse, needed);
     }
-    if (auto error = RefuseDirectConversion()) return AddError(channel::kOpParse, *error);
+    const bool columnar = header_.tree_format == channel::TreeFormat::kColumnar;
+    const uint32_t sections = writer_.section_count();
+    writer_.Begin(columnar ? SectionKind::kTreeColumnar : SectionKind::kTreeJson);
+    RegionSink sink(writer_.Room(kRoomForErrors));
+    const auto tree = columnar ? grammar::WriteColumnar(query.statements(), positions, sink)
+                               : grammar::WriteJson(query.statements(), positions, sink);
+    if (!tree.ok()) {
+      writer_.TruncateTo(sections);
+      return AddError(channel::kOpParse, tree.error());
+    }
+    writer_.Appended(tree.value().bytes);
+    writer_.End();
+    const uint64_t needed = writer_.needed_bytes() - error_bytes_;
+    if (sink.fits() && needed <= limit_) return;
+    writer_.TruncateTo(sections);
+    AddTooLarge(channel::kOpParse, needed);
+  }
+
+  void AddLibraryTree(grammar::ParsedQuery& query) {
+    if (header_.tree_format == channel::TreeFormat::kColumnar) {
+      return AddError(channel::kOpParse,
+                      MakeGrammarError(Reason::kUnsupportedOption,
+                                       "the library has no columnar trees: ask for "
+                                       "CONVERSION_DIRECT, or leave `conversion` out"));
+    }
     if (encoding_ != text::Encoding::kUtf8) {
-      return AddError(
-          channel::kOpParse,
-          MakeGrammarError(Reason::kUnsupportedOption,
-                           "positions in trees are bytes of UTF-8 in this version; ask for "
-                           "POSITION_ENCODING_UTF8"));
+      return AddError(channel::kOpParse,
+                      MakeGrammarError(Reason::kUnsupportedOption,
+                                       "the library's trees have positions in bytes of UTF-8: ask "
+                                       "for CONVERSION_DIRECT, or for POSITION_ENCODING_UTF8"));
     }
     if (header_.tree_format == channel::TreeFormat::kProtobuf) {
-      AddText(channel::kOpParse, SectionKind::kTreeProtobuf, query.ToProtobuf());
+      AddText(channel::kOpParse, SectionKind::kTreeProtobuf, query.LibraryProtobuf());
     } else {
-      AddText(channel::kOpParse, SectionKind::kTreeJson, query.ToJson());
+      AddText(channel::kOpParse, SectionKind::kTreeJson, query.LibraryJson());
     }
   }
 
@@ -359,6 +392,8 @@ class JobRun {
     add(grammar::kFeatures.comments, channel::kFeatureComments);
     add(grammar::kFeatures.normalize_utility, channel::kFeatureNormalizeUtility);
     add(grammar::kFeatures.summary, channel::kFeatureSummary);
+    add(true, channel::kFeatureDirectConversion);
+    add(true, channel::kFeatureColumnar);
     const channel::DescriptionRecord record = {
         .major = identity.major,
         .postgres_version_num = identity.postgres_version_num,
@@ -416,6 +451,10 @@ class JobRun {
     const uint64_t needed = writer_.needed_bytes() - error_bytes_;
     if (needed <= limit_) return;
     writer_.TruncateTo(sections);
+    AddTooLarge(operation, needed);
+  }
+
+  void AddTooLarge(channel::Operation operation, uint64_t needed) {
     AddError(operation,
              MakeGrammarError(Reason::kResultTooLarge,
                               "the result is larger than a single answer may be; ask for it in "

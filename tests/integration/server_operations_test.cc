@@ -352,18 +352,56 @@ TEST_F(ServerOperations, ParserOptionsChangeWhatIsRead) {
 }
 
 TEST_F(ServerOperations, WhatThisVersionLacksIsUnimplemented) {
-  auto columnar = Query<v1::ParseRequest>("SELECT 1", 0);
-  columnar.set_format(v1::TREE_FORMAT_COLUMNAR);
-  EXPECT_EQ(ReasonOf(client().Parse(columnar).status()), Reason::kUnimplemented);
-  auto direct = Query<v1::ParseRequest>("SELECT 1", 0);
-  direct.set_conversion(v1::CONVERSION_DIRECT);
-  EXPECT_EQ(ReasonOf(client().Parse(direct).status()), Reason::kUnimplemented);
   auto tolerant = Query<v1::SplitRequest>("SELECT 1", 0);
   tolerant.set_method(v1::SPLIT_METHOD_TOLERANT);
   EXPECT_EQ(ReasonOf(client().Split(tolerant).status()), Reason::kUnimplemented);
-  auto utf16 = Query<v1::ParseRequest>("SELECT 1", 0);
-  utf16.set_position_encoding(v1::POSITION_ENCODING_UTF16);
-  EXPECT_EQ(ReasonOf(client().Parse(utf16).status()), Reason::kUnsupportedOption);
+}
+
+TEST_F(ServerOperations, BothConversionsGiveTheSameTree) {
+  for (const uint32_t grammar : grammars_) {
+    for (const auto format : {v1::TREE_FORMAT_JSON, v1::TREE_FORMAT_PROTOBUF}) {
+      auto request = Query<v1::ParseRequest>("SELECT a, 'b' FROM c WHERE d IN (1, -2)", grammar);
+      request.set_format(format);
+      request.set_conversion(v1::CONVERSION_DIRECT);
+      const auto direct = client().Parse(request);
+      request.set_conversion(v1::CONVERSION_LIBRARY);
+      const auto library = client().Parse(request);
+      ASSERT_TRUE(direct.ok()) << direct.status();
+      ASSERT_TRUE(library.ok()) << library.status();
+      EXPECT_EQ(direct->json(), library->json());
+      EXPECT_EQ(direct->protobuf(), library->protobuf());
+      EXPECT_FALSE(direct->json().empty() && direct->protobuf().empty());
+    }
+  }
+}
+
+TEST_F(ServerOperations, LocationsInTreesFollowTheEncoding) {
+  for (const uint32_t grammar : grammars_) {
+    auto request = Query<v1::ParseRequest>("SELECT '\xC3\xA9\xF0\x9F\x98\x80', x", grammar);
+    for (const auto& [encoding, location] :
+         {std::pair(v1::POSITION_ENCODING_UTF8, "\"location\":17}"),
+          std::pair(v1::POSITION_ENCODING_UTF16, "\"location\":14}"),
+          std::pair(v1::POSITION_ENCODING_UTF32, "\"location\":13}")}) {
+      request.set_position_encoding(encoding);
+      const auto answer = client().Parse(request);
+      ASSERT_TRUE(answer.ok()) << answer.status();
+      EXPECT_NE(answer->json().find(location), std::string::npos) << answer->json();
+    }
+    // The library counts bytes only.
+    request.set_conversion(v1::CONVERSION_LIBRARY);
+    EXPECT_EQ(ReasonOf(client().Parse(request).status()), Reason::kUnsupportedOption);
+  }
+}
+
+TEST_F(ServerOperations, ColumnarTreesHaveNoLibraryPath) {
+  auto request = Query<v1::ParseRequest>("SELECT 1", 0);
+  request.set_format(v1::TREE_FORMAT_COLUMNAR);
+  const auto answer = client().Parse(request);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->columnar().version(), 1u);
+  EXPECT_EQ(answer->columnar().kind_names(0), "RawStmt");
+  request.set_conversion(v1::CONVERSION_LIBRARY);
+  EXPECT_EQ(ReasonOf(client().Parse(request).status()), Reason::kUnsupportedOption);
 }
 
 TEST_F(ServerOperations, AnUnknownGrammarIsRefusedWithTheList) {

@@ -83,7 +83,7 @@ class ChannelFrontEndTest : public ::testing::Test {
     auto lease = front_->Lease(*slot);
     EXPECT_TRUE(front_->PutJob(*slot, Header(), text, comments).ok());
     EXPECT_EQ(front_->WaitForAnswer(*slot, Clock::now() + kLong, Never), Outcome::kAnswered);
-    auto answer = ReadAnswer(front_->AnswerBytes(*slot), front_->AnswerBytes(*slot).size());
+    auto answer = ReadAnswer(front_->AnswerIn(*slot));
     EXPECT_TRUE(answer.ok()) << answer.status();
     return {answer.ok() ? *answer : Answer{}, std::move(lease)};
   }

@@ -23,7 +23,7 @@ TEST(Sections, WhatIsWrittenIsRead) {
   ASSERT_FALSE(writer.overflowed());
   const uint64_t bytes = writer.Finish(11, 22);
 
-  const auto answer = ReadAnswer(Bytes(words), bytes);
+  const auto answer = ReadAnswer({Bytes(words), bytes});
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->header.parse_ns, 11u);
   EXPECT_EQ(answer->header.convert_ns, 22u);
@@ -41,7 +41,7 @@ TEST(Sections, ThePiecesOfASectionAreJoined) {
   writer.Append("{\"a\":");
   writer.Append("1}");
   writer.End();
-  const auto answer = ReadAnswer(Bytes(words), writer.Finish(0, 0));
+  const auto answer = ReadAnswer({Bytes(words), writer.Finish(0, 0)});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->sections[0].payload, "{\"a\":1}");
 }
@@ -53,13 +53,53 @@ TEST(Sections, AnOverflowIsCountedAndCanBeTakenBack) {
   const uint32_t before = writer.section_count();
   writer.Add(SectionKind::kTreeJson, std::string(1000, 'x'));
   EXPECT_TRUE(writer.overflowed());
-  EXPECT_EQ(writer.needed_bytes(), 32u + 24u + 16u + 1000u);
+  EXPECT_EQ(writer.needed_bytes(), 48u + 24u + 16u + 1000u);
   writer.TruncateTo(before);
   EXPECT_FALSE(writer.overflowed());
-  const auto answer = ReadAnswer(Bytes(words), writer.Finish(0, 0));
+  const auto answer = ReadAnswer({Bytes(words), writer.Finish(0, 0)});
   ASSERT_TRUE(answer.ok());
   ASSERT_EQ(answer->sections.size(), 1u);
   EXPECT_EQ(answer->sections[0].payload, "12345678");
+}
+
+TEST(Sections, TheTailStandsAtTheEndOfTheRegion) {
+  std::vector<uint64_t> words(64);
+  AnswerWriter writer(Bytes(words), 512);
+  const std::span<char> room = writer.TailRoom(100);
+  ASSERT_EQ(room.size(), 512u - sizeof(AnswerHeader) - 100);
+  std::memcpy(room.data() + room.size() - 5, "12345", 5);
+  writer.AddTail(SectionKind::kTreeProtobuf, 5);
+  writer.Add(SectionKind::kNormalized, "SELECT $1");
+  EXPECT_EQ(writer.needed_bytes(), sizeof(AnswerHeader) + 16 + 16 + 5);
+  const auto answer = ReadAnswer({Bytes(words), writer.Finish(0, 0)});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_EQ(answer->sections.size(), 2u);
+  EXPECT_EQ(answer->sections[0].payload, "SELECT $1");
+  EXPECT_EQ(answer->sections[1].kind, SectionKind::kTreeProtobuf);
+  EXPECT_EQ(answer->sections[1].payload, "12345");
+}
+
+TEST(Sections, SectionsDoNotRunIntoTheTail) {
+  std::vector<uint64_t> words(16);  // 128 bytes
+  AnswerWriter writer(Bytes(words), 128);
+  writer.AddTail(SectionKind::kTreeProtobuf, 48);
+  writer.Add(SectionKind::kNormalized, std::string(32, 'x'));
+  EXPECT_TRUE(writer.overflowed());
+  EXPECT_EQ(words[15], 0u);
+  writer.DropTail();
+  EXPECT_FALSE(writer.overflowed());
+}
+
+TEST(Sections, AreWrittenInPlace) {
+  std::vector<uint64_t> words(64);
+  AnswerWriter writer(Bytes(words), 512);
+  writer.Begin(SectionKind::kTreeJson);
+  std::memcpy(writer.Room(8).data(), "{\"a\":1}", 7);
+  writer.Appended(7);
+  writer.End();
+  const auto answer = ReadAnswer({Bytes(words), writer.Finish(0, 0)});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->sections[0].payload, "{\"a\":1}");
 }
 
 class LyingAnswer : public testing::Test {
@@ -69,7 +109,7 @@ class LyingAnswer : public testing::Test {
     writer.Add(SectionKind::kNormalized, "SELECT $1");
     bytes_ = writer.Finish(0, 0);
   }
-  bool Accepted(uint64_t bytes) { return ReadAnswer(Bytes(words_), bytes).ok(); }
+  bool Accepted(uint64_t bytes) { return ReadAnswer({Bytes(words_), bytes}).ok(); }
   template <typename T>
   void Poke(size_t offset, T value) {
     std::memcpy(Bytes(words_).data() + offset, &value, sizeof(value));
@@ -101,6 +141,15 @@ TEST_F(LyingAnswer, WithMoreSectionsThanItHoldsIsRefused) {
   EXPECT_FALSE(Accepted(bytes_));
   Poke<uint32_t>(offsetof(AnswerHeader, section_count), 0xFFFFFFFF);
   EXPECT_FALSE(Accepted(bytes_));
+}
+
+TEST_F(LyingAnswer, WithATailBeyondTheRegionIsRefused) {
+  Poke<uint64_t>(offsetof(AnswerHeader, tail_bytes), 512 - bytes_);
+  EXPECT_TRUE(Accepted(bytes_));
+  for (const uint64_t lie : {513 - bytes_, uint64_t{512}, ~uint64_t{0}}) {
+    Poke<uint64_t>(offsetof(AnswerHeader, tail_bytes), lie);
+    EXPECT_FALSE(Accepted(bytes_)) << lie;
+  }
 }
 
 TEST_F(LyingAnswer, WithASectionLongerThanTheAnswerIsRefused) {

@@ -138,7 +138,7 @@ class DeparseProtobufTest : public testing::Test {
  protected:
   std::string TreeOf(const char* sql) {
     auto query = ParsedQuery::Parse(sql, {});
-    return std::string(query.value()->ToProtobuf().value());
+    return std::string(query.value()->LibraryProtobuf().value());
   }
 
   LibraryScope scope_;

@@ -68,8 +68,8 @@ void ExpectSameAsLibrary(const std::string& sql) {
     ExpectSameError(query.error(), split.error, sql);
   } else {
     ASSERT_EQ(json.error, nullptr) << sql;
-    EXPECT_EQ(query.value()->ToJson().value(), json.parse_tree) << sql;
-    EXPECT_EQ(query.value()->ToProtobuf().value(),
+    EXPECT_EQ(query.value()->LibraryJson().value(), json.parse_tree) << sql;
+    EXPECT_EQ(query.value()->LibraryProtobuf().value(),
               std::string_view(protobuf.parse_tree.data, protobuf.parse_tree.len))
         << sql;
     EXPECT_EQ(query.value()->Fingerprint({}).value(), fingerprint.fingerprint) << sql;
@@ -109,14 +109,14 @@ TEST(ParsedQuery, EqualsTheOneShotFunctionsForSeveralStatements) {
 TEST(ParsedQuery, ResultsLiveSideBySide) {
   auto first = ParsedQuery::Parse("SELECT 1", {});
   auto second = ParsedQuery::Parse("SELECT 2", {});
-  const std::string_view json = first.value()->ToJson().value();
+  const std::string_view json = first.value()->LibraryJson().value();
   const std::string copy(json);
-  const std::string_view protobuf = first.value()->ToProtobuf().value();
+  const std::string_view protobuf = first.value()->LibraryProtobuf().value();
   const std::string protobuf_copy(protobuf);
-  second.value()->ToJson();
-  second.value()->ToProtobuf();
+  second.value()->LibraryJson();
+  second.value()->LibraryProtobuf();
   Normalize("SELECT 3", false);
-  EXPECT_EQ(first.value()->ToJson().value(), copy);
+  EXPECT_EQ(first.value()->LibraryJson().value(), copy);
   EXPECT_EQ(json, copy);
   EXPECT_EQ(protobuf, protobuf_copy);
 }
@@ -138,7 +138,7 @@ TEST(ParsedQuery, ReadsTheModesThatTheGrammarHas) {
     return;
   }
   ASSERT_TRUE(query.ok()) << query.error().message;
-  EXPECT_THAT(query.value()->ToJson().value(), HasSubstr("A_Expr"));
+  EXPECT_THAT(query.value()->LibraryJson().value(), HasSubstr("A_Expr"));
   EXPECT_TRUE(ParsedQuery::Parse("numeric(10,2)[]", {.mode = ParseMode::kTypeName}).ok());
   EXPECT_TRUE(ParsedQuery::Parse("a := 1", {.mode = ParseMode::kPlpgsqlAssign1}).ok());
   EXPECT_TRUE(ParsedQuery::Parse("a.b := 1", {.mode = ParseMode::kPlpgsqlAssign2}).ok());

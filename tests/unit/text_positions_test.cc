@@ -49,6 +49,25 @@ TEST(PositionMapper, PutsOffsetsBeyondTheEndAtTheEnd) {
   EXPECT_EQ(empty.FromByte(5), 0u);
 }
 
+TEST(PositionIndex, AgreesWithTheMapperInAnyOrder) {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += kMixed;
+  for (const Encoding encoding : {Encoding::kUtf8, Encoding::kUtf16, Encoding::kUtf32}) {
+    const PositionIndex index(text, encoding);
+    for (size_t at = text.size() + 3; at-- > 0;) {
+      PositionMapper mapper(text, encoding);
+      ASSERT_EQ(index.FromByte(at), mapper.FromByte(at)) << at;
+    }
+  }
+}
+
+TEST(PositionIndex, IsTheIdentityWhereNothingChanges) {
+  EXPECT_TRUE(PositionIndex("only ASCII", Encoding::kUtf16).identity());
+  EXPECT_TRUE(PositionIndex(kMixed, Encoding::kUtf8).identity());
+  EXPECT_FALSE(PositionIndex(kMixed, Encoding::kUtf32).identity());
+  EXPECT_EQ(PositionIndex("only ASCII", Encoding::kUtf16).FromByte(99), 10u);
+}
+
 TEST(ByteOfCodePoint, FindsTheFirstByteOfEachCharacter) {
   EXPECT_EQ(ByteOfCodePoint(kMixed, 0), 0u);
   EXPECT_EQ(ByteOfCodePoint(kMixed, 1), 1u);

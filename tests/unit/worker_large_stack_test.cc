@@ -117,7 +117,7 @@ TEST_F(LargeStackTest, StatementsThatAreTooDeepEndInAnErrorOrInLastWords) {
   const auto work = [] {
     const std::string sql = DeepSum(500'000);
     const auto query = grammar::ParsedQuery::Parse(sql.c_str(), {});
-    const auto json = query.value()->ToJson();
+    const auto json = query.value()->LibraryJson();
     if (json.ok() || json.error().reason != Reason::kNestingTooDeep) _exit(3);
     const auto formatted = query.value()->Format({}, true);
     if (formatted.ok() || formatted.error().reason != Reason::kNestingTooDeep) _exit(4);
@@ -142,7 +142,7 @@ TEST_F(LargeStackTest, DeepStatementsParse) {
                           [] {
                             const std::string sql = DeepSum(50'000);
                             auto query = grammar::ParsedQuery::Parse(sql.c_str(), {});
-                            if (!query.ok() || !query.value()->ToJson().ok()) _exit(3);
+                            if (!query.ok() || !query.value()->LibraryJson().ok()) _exit(3);
                             if (!query.value()->Fingerprint({}).ok()) _exit(4);
                           }),
               testing::ExitedWithCode(0), "");

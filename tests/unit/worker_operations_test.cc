@@ -39,7 +39,7 @@ class Answer {
     header.text_bytes = text.size();
     header.comments_bytes = comments.size();
     const uint64_t bytes = AnswerJob(header, text, comments, region_);
-    auto answer = channel::ReadAnswer(region_, bytes);
+    auto answer = channel::ReadAnswer({region_, bytes});
     EXPECT_TRUE(answer.ok()) << answer.status();
     answer_ = *std::move(answer);
   }

@@ -94,8 +94,7 @@ class Worker {
       const auto soon = channel::FrontEnd::Clock::now() + std::chrono::milliseconds(20);
       const auto result = channel_->WaitForAnswer(slot, soon, [] { return false; });
       if (result == channel::FrontEnd::Outcome::kAnswered) {
-        auto answer =
-            channel::ReadAnswer(channel_->AnswerBytes(slot), channel_->AnswerBytes(slot).size());
+        auto answer = channel::ReadAnswer(channel_->AnswerIn(slot));
         EXPECT_TRUE(answer.ok()) << answer.status();
         for (const channel::Section& section : answer->sections) {
           outcome.sections.emplace_back(section.kind, std::string(section.payload));

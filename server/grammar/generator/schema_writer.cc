@@ -2,10 +2,10 @@
 
 #include <google/protobuf/descriptor.pb.h>
 
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <sstream>
+
+#include "grammar/generator/output_file.h"
 
 namespace pgparsed::generator {
 namespace {
@@ -54,14 +54,6 @@ void WriteBlob(const std::string& symbol, const std::string& path, std::ostream&
       << "        \".globl " << symbol << "\\n.hidden " << symbol << "\\n.balign 16\\n\"\n"
       << "        \"" << symbol << ":\\n\"\n"
       << "        \".incbin \\\"" << path << "\\\"\\n.byte 0\\n.previous\\n\");\n";
-}
-
-bool WriteFile(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  file.close();
-  if (!file) std::cerr << "grammar_generator: cannot write " << path << "\n";
-  return file.good();
 }
 
 }  // namespace

@@ -1,0 +1,486 @@
+// The columnar writer: one walk gathers rows, then they go out column by column.
+// docs/columnar-tree.md has the layout.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "grammar/row_blocks.h"
+#include "grammar/sink_window.h"
+#include "grammar/tree_writer.h"
+#include "grammar/walk_guard.h"
+
+// Last: its macros would break other headers.
+#include "grammar/node_visitor.h"
+
+namespace pgparsed::grammar {
+namespace {
+
+using nodes::kEnums;
+using nodes::kFields;
+using nodes::kMessages;
+
+constexpr uint32_t kLayoutVersion = 1;
+constexpr uint32_t kNoParent = 0xFFFFFFFF;
+constexpr uint16_t kNoField = 0xFFFF;
+constexpr int32_t kNoLocation = -1;
+
+// Kinds that are no messages with a struct: their indices follow those of kMessages.
+constexpr size_t kListKind = std::size(kMessages);
+constexpr size_t kNullKind = kListKind + 1;
+constexpr size_t kKinds = kNullKind + 1;
+
+enum AttributeType : uint8_t {
+  kInt = 1,
+  kUint = 2,
+  kBool = 3,
+  kString = 4,
+  kEnum = 5,
+  kDouble = 6
+};
+
+enum FieldShape : uint8_t {
+  kScalarField = 1,
+  kNodeField,
+  kListField,
+  kMessageField,
+  kSetField = 6
+};
+
+struct NodeRow {
+  uint32_t parent;
+  uint32_t subtree;
+  int32_t location;
+  uint16_t kind;
+  uint16_t parent_field;
+};
+
+struct AttributeRow {
+  uint64_t value;
+  uint32_t node;
+  uint16_t field;
+  uint8_t type;
+};
+
+constexpr FieldShape ShapeOf(const FieldRow& field) {
+  switch (field.shape) {
+    case Shape::kScalar:
+      return kScalarField;
+    case Shape::kNode:
+      return kNodeField;
+    case Shape::kList:
+      return kListField;
+    case Shape::kMessage:
+      return kMessageField;
+    case Shape::kIntegerSet:
+      return kSetField;
+  }
+  return kScalarField;
+}
+
+// Where each enum's values begin among all values of all enums; the last is their number.
+constexpr auto kEnumBegin = [] {
+  std::array<uint16_t, std::size(kEnums) + 1> begin{};
+  for (size_t i = 0; i < std::size(kEnums); ++i) {
+    begin[i + 1] = static_cast<uint16_t>(begin[i] + kEnums[i].values.size());
+  }
+  return begin;
+}();
+
+// The names of a tree's kinds and fields, numbered in the order of their appearance.
+class KindTable {
+ public:
+  // Index of a kind in the tree, and of its first field.
+  struct Entry {
+    uint16_t kind;
+    uint16_t first_field;
+  };
+
+  // `kind` is an index into kMessages, kListKind or kNullKind.
+  Entry Get(size_t kind) {
+    const Entry entry = entries_[kind];
+    return entry.kind != 0 ? Entry{static_cast<uint16_t>(entry.kind - 1), entry.first_field}
+                           : Add(kind);
+  }
+
+  const std::vector<size_t>& kinds() const { return kinds_; }
+  static std::string_view NameOf(size_t kind) {
+    if (kind == kListKind) return "List";
+    return kind == kNullKind ? std::string_view() : kMessages[kind].name;
+  }
+  static std::span<const FieldRow> FieldRowsOf(size_t kind) {
+    if (kind == kListKind) return {&kListItems, 1};
+    return kind == kNullKind ? std::span<const FieldRow>() : FieldsOf(kMessages[kind]);
+  }
+
+ private:
+  static constexpr FieldRow kListItems = {.key = "\"items\":", .shape = Shape::kList};
+
+  [[gnu::noinline]] Entry Add(size_t kind) {
+    const Entry added{static_cast<uint16_t>(kinds_.size()), next_field_};
+    entries_[kind] = {static_cast<uint16_t>(added.kind + 1), added.first_field};
+    next_field_ = static_cast<uint16_t>(next_field_ + FieldRowsOf(kind).size());
+    kinds_.push_back(kind);
+    return added;
+  }
+
+  std::array<Entry, kKinds> entries_{};  // kind is the index and one more; 0: not seen yet
+  std::vector<size_t> kinds_;
+  uint16_t next_field_ = 0;
+};
+
+class ColumnarWriter {
+ public:
+  explicit ColumnarWriter(const text::PositionIndex& positions)
+      : positions_(positions.identity() ? nullptr : &positions) {}
+
+  void Gather(const ::List* statements) {
+    const int count = list_length(statements);
+    for (int i = 0; i < count; ++i) {
+      const auto* statement = static_cast<const ::Node*>(list_nth(statements, i));
+      if (!IsA(statement, RawStmt)) continue;
+      AddStruct(*reinterpret_cast<const ::RawStmt*>(statement), kNoParent, kNoField);
+    }
+  }
+
+  std::optional<GrammarError> error() const { return guard_.error(); }
+
+  // Writes the message; the rows are gone afterwards.
+  uint64_t WriteTo(ByteSink& sink) {
+    SinkWindow window(sink);
+    char* p = window.Begin();
+    p = PutNumber(window, p, 1, kLayoutVersion);
+    p = PutNumber(window, p, 2, nodes_.size());
+    p = PutColumn(window, p, 3, nodes_, &NodeRow::kind);
+    p = PutColumn(window, p, 4, nodes_, &NodeRow::parent);
+    p = PutColumn(window, p, 5, nodes_, &NodeRow::parent_field);
+    p = PutColumn(window, p, 6, nodes_, &NodeRow::subtree);
+    p = PutColumn(window, p, 7, nodes_, &NodeRow::location);
+    nodes_.Clear();
+    p = PutNumber(window, p, 8, attributes_.size());
+    p = PutColumn(window, p, 9, attributes_, &AttributeRow::node);
+    p = PutColumn(window, p, 10, attributes_, &AttributeRow::field);
+    p = PutColumn(window, p, 11, attributes_, &AttributeRow::type);
+    p = PutColumn(window, p, 12, attributes_, &AttributeRow::value);
+    attributes_.Clear();
+    p = PutNumber(window, p, 13, strings_.size());
+    p = PutStrings(window, p);
+    p = PutNames(window, p);
+    p = PutNumber(window, p, 20, PG_VERSION_NUM);
+    window.End(p);
+    return window.total();
+  }
+
+ private:
+  // Attributes of a node stand together, before its children's: each struct is visited twice.
+  struct Scalars {
+    ColumnarWriter& writer;
+    uint32_t node;
+    uint16_t first_field;
+    int32_t location = kNoLocation;
+
+    template <size_t id, typename T>
+    void Number(T value) {
+      if (value == 0) return;
+      uint64_t bits = 0;
+      if constexpr (std::is_same_v<T, double>) {
+        std::memcpy(&bits, &value, sizeof(bits));
+        Add<id>(kDouble, bits);
+      } else {
+        bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+        Add<id>(std::is_signed_v<T> ? kInt : kUint, bits);
+      }
+    }
+
+    template <size_t id>
+    void Location(int value) {
+      constexpr bool kOwnColumn = kFields[id].name() == "location";
+      const int translated = writer.Translated(value);
+      if constexpr (kOwnColumn || kFields[id].name() == "stmt_location") location = translated;
+      // In the column -1 stands for no location at all: the attribute tells the two apart.
+      if (!kOwnColumn || value == kNoLocation) Number<id>(translated);
+    }
+
+    template <size_t id>
+    void Length(int value, int at) {
+      Number<id>(value > 0 ? writer.Translated(at + value) - writer.Translated(at) : value);
+    }
+
+    template <size_t id>
+    void Bool(bool value) {
+      if (value) Add<id>(kBool, 1);
+    }
+
+    template <size_t id, typename T>
+    void Enum(T value) {
+      const EnumValue* found = nodes::EnumTable<id>::Find(static_cast<int32_t>(value));
+      if (found == nullptr) return;
+      const EnumRow& row = kEnums[kFields[id].reference];
+      const size_t index =
+          kEnumBegin[kFields[id].reference] + static_cast<size_t>(found - row.values.data());
+      Add<id>(kEnum, writer.EnumName(index, found->name));
+    }
+
+    template <size_t id>
+    void Text(const char* value) {
+      if (value != nullptr) Add<id>(kString, writer.AddString({value, std::strlen(value)}));
+    }
+
+    template <size_t id>
+    void Text(char value) {
+      if (value != 0) Add<id>(kString, writer.AddString({&value, 1}));
+    }
+
+    template <size_t id>
+    void IntegerSet(const Bitmapset* set) {
+      for (int member = -1; (member = bms_next_member(set, member)) >= 0;) {
+        Add<id>(kUint, static_cast<uint64_t>(member));
+      }
+    }
+
+    template <size_t id>
+    void Node(const void*) {}
+    template <size_t id>
+    void List(const ::List*) {}
+    template <size_t id, typename T>
+    void Message(const T&) {}
+
+   private:
+    template <size_t id>
+    void Add(AttributeType type, uint64_t value) {
+      writer.attributes_.Add({.value = value,
+                              .node = node,
+                              .field = static_cast<uint16_t>(first_field + Ordinal(id)),
+                              .type = type});
+    }
+  };
+
+  struct Children {
+    ColumnarWriter& writer;
+    uint32_t node;
+    uint16_t first_field;
+
+    template <size_t id>
+    void Node(const void* child) {
+      if (child != nullptr) writer.AddNode(static_cast<const ::Node*>(child), node, Field<id>());
+    }
+
+    template <size_t id>
+    void List(const ::List* list) {
+      if (list != nullptr) writer.AddElements(list, node, Field<id>());
+    }
+
+    template <size_t id, typename T>
+    void Message(const T& value) {
+      writer.AddStruct(value, node, Field<id>());
+    }
+
+    template <size_t id, typename T>
+    void Message(T* value) {
+      if (value != nullptr) writer.AddStruct(*value, node, Field<id>());
+    }
+
+    template <size_t id, typename T>
+    void Number(T) {}
+    template <size_t id>
+    void Location(int) {}
+    template <size_t id>
+    void Length(int, int) {}
+    template <size_t id>
+    void Bool(bool) {}
+    template <size_t id, typename T>
+    void Enum(T) {}
+    template <size_t id, typename T>
+    void Text(T) {}
+    template <size_t id>
+    void IntegerSet(const Bitmapset*) {}
+
+   private:
+    template <size_t id>
+    uint16_t Field() const {
+      return static_cast<uint16_t>(first_field + Ordinal(id));
+    }
+  };
+
+  struct Add {
+    ColumnarWriter& writer;
+    uint32_t parent;
+    uint16_t parent_field;
+
+    template <typename T>
+    void operator()(const T& node) {
+      writer.AddStruct(node, parent, parent_field);
+    }
+
+    void Other(const ::Node* node) {
+      if (nodeTag(node) != T_List) return writer.guard_.Unknown(nodeTag(node));
+      const auto entry = writer.kinds_.Get(kListKind);
+      const uint32_t index = static_cast<uint32_t>(writer.nodes_.size());
+      NodeRow& row = writer.nodes_.Add({parent, 1, kNoLocation, entry.kind, parent_field});
+      writer.AddElements(reinterpret_cast<const ::List*>(node), index, entry.first_field);
+      row.subtree = static_cast<uint32_t>(writer.nodes_.size()) - index;
+    }
+  };
+
+  // The place of a field within its message. A constant, wherever it is asked for.
+  static consteval uint16_t Ordinal(size_t id) {
+    for (const MessageRow& message : kMessages) {
+      if (id >= message.first_field && id < message.first_field + size_t{message.field_count}) {
+        return static_cast<uint16_t>(id - message.first_field);
+      }
+    }
+    return kNoField;
+  }
+
+  template <typename T>
+  void AddStruct(const T& node, uint32_t parent, uint16_t parent_field) {
+    const auto entry = kinds_.Get(nodes::kMessageOf<T>);
+    const auto index = static_cast<uint32_t>(nodes_.size());
+    NodeRow& row = nodes_.Add({parent, 1, kNoLocation, entry.kind, parent_field});
+    Scalars scalars{*this, index, entry.first_field};
+    nodes::VisitForward(scalars, node);
+    row.location = scalars.location;
+    Children children{*this, index, entry.first_field};
+    nodes::VisitForward(children, node);
+    row.subtree = static_cast<uint32_t>(nodes_.size()) - index;
+  }
+
+  void AddNode(const ::Node* node, uint32_t parent, uint16_t parent_field) {
+    if (guard_.TooDeep()) return;
+    nodes::Dispatch(node, Add{*this, parent, parent_field});
+  }
+
+  void AddElements(const ::List* list, uint32_t parent, uint16_t field) {
+    const int count = list_length(list);
+    for (int i = 0; i < count; ++i) {
+      const auto* element = static_cast<const ::Node*>(list->elements[i].ptr_value);
+      if (element != nullptr) {
+        AddNode(element, parent, field);
+      } else {
+        nodes_.Add({parent, 1, kNoLocation, kinds_.Get(kNullKind).kind, field});
+      }
+    }
+  }
+
+  int Translated(int location) const {
+    if (positions_ == nullptr || location <= 0) return location;
+    return static_cast<int>(positions_->FromByte(static_cast<size_t>(location)));
+  }
+
+  uint32_t AddString(std::string_view text) {
+    strings_.Add(text);
+    return static_cast<uint32_t>(strings_.size() - 1);
+  }
+
+  // The string of an enum value, the same for all nodes.
+  uint32_t EnumName(size_t index, std::string_view name) {
+    uint32_t& string = enum_strings_[index];
+    if (string == 0) string = AddString(name) + 1;
+    return string - 1;
+  }
+
+  // ---- the message ----
+
+  static char* PutVarint(char* p, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *p++ = static_cast<char>(value | 0x80);
+    *p++ = static_cast<char>(value);
+    return p;
+  }
+
+  static char* PutTag(SinkWindow& window, char* p, uint32_t field, uint32_t wire_type) {
+    return PutVarint(window.Room(p, 32), field << 3 | wire_type);
+  }
+
+  static char* PutNumber(SinkWindow& window, char* p, uint32_t field, uint64_t value) {
+    return value != 0 ? PutVarint(PutTag(window, p, field, 0), value) : p;
+  }
+
+  static char* PutBytesHeader(SinkWindow& window, char* p, uint32_t field, uint64_t size) {
+    return PutVarint(PutTag(window, p, field, 2), size);
+  }
+
+  static char* PutBytes(SinkWindow& window, char* p, uint32_t field, std::string_view bytes) {
+    return window.Put(PutBytesHeader(window, p, field, bytes.size()), bytes);
+  }
+
+  template <typename Row, typename Value>
+  static char* PutColumn(SinkWindow& window, char* p, uint32_t field, const RowBlocks<Row>& rows,
+                         Value Row::*member) {
+    if (rows.size() == 0) return p;
+    p = PutBytesHeader(window, p, field, rows.size() * sizeof(Value));
+    for (std::span<const Row> block : rows.blocks()) {
+      while (!block.empty()) {
+        // As many as a window of any size takes.
+        const auto part = block.first(std::min<size_t>(block.size(), 256));
+        p = window.Room(p, part.size() * sizeof(Value));
+        for (const Row& row : part) {
+          const Value value = row.*member;
+          std::memcpy(p, &value, sizeof(value));
+          p += sizeof(value);
+        }
+        block = block.subspan(part.size());
+      }
+    }
+    return p;
+  }
+
+  char* PutStrings(SinkWindow& window, char* p) {
+    if (strings_.size() == 0) return p;
+    p = PutBytesHeader(window, p, 14, (strings_.size() + 1) * sizeof(uint32_t));
+    const uint32_t begin = 0;
+    p = window.Put(p, {reinterpret_cast<const char*>(&begin), sizeof(begin)});
+    for (const std::span<const uint32_t> block : strings_.ends()) {
+      p = window.Put(p, {reinterpret_cast<const char*>(block.data()), block.size_bytes()});
+    }
+    if (strings_.bytes() == 0) return p;
+    p = PutBytesHeader(window, p, 15, strings_.bytes());
+    for (const std::span<const char> block : strings_.data()) {
+      p = window.Put(p, {block.data(), block.size()});
+    }
+    return p;
+  }
+
+  char* PutNames(SinkWindow& window, char* p) const {
+    std::vector<uint16_t> first_fields;
+    std::string shapes;
+    for (const size_t kind : kinds_.kinds()) {
+      p = PutBytes(window, p, 16, KindTable::NameOf(kind));
+    }
+    for (const size_t kind : kinds_.kinds()) {
+      first_fields.push_back(static_cast<uint16_t>(shapes.size()));
+      for (const FieldRow& field : KindTable::FieldRowsOf(kind)) {
+        p = PutBytes(window, p, 17, field.name());
+        shapes += static_cast<char>(ShapeOf(field));
+      }
+    }
+    first_fields.push_back(static_cast<uint16_t>(shapes.size()));
+    p = PutBytes(window, p, 18,
+                 {reinterpret_cast<const char*>(first_fields.data()),
+                  first_fields.size() * sizeof(uint16_t)});
+    return shapes.empty() ? p : PutBytes(window, p, 19, shapes);
+  }
+
+  const text::PositionIndex* const positions_;  // nullptr: bytes
+  WalkGuard guard_;
+  KindTable kinds_;
+  RowBlocks<NodeRow> nodes_;
+  RowBlocks<AttributeRow> attributes_;
+  StringBlocks strings_;
+  std::array<uint32_t, kEnumBegin.back()> enum_strings_{};  // index and one more; 0: not yet there
+};
+
+}  // namespace
+
+Result<WrittenTree> WriteColumnar(const void* statements, const text::PositionIndex& positions,
+                                  ByteSink& sink) {
+  ColumnarWriter writer(positions);
+  writer.Gather(static_cast<const ::List*>(statements));
+  if (auto error = writer.error()) return *std::move(error);
+  return WrittenTree{writer.WriteTo(sink)};
+}
+
+}  // namespace pgparsed::grammar
