@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grammar/row_blocks.h"
+#include "grammar/short_string.h"
 #include "grammar/sink_window.h"
 #include "grammar/tree_writer.h"
 #include "grammar/walk_guard.h"
@@ -28,6 +29,10 @@ constexpr uint32_t kLayoutVersion = 1;
 constexpr uint32_t kNoParent = 0xFFFFFFFF;
 constexpr uint16_t kNoField = 0xFFFF;
 constexpr int32_t kNoLocation = -1;
+// A name of a field as an element of field_names.
+constexpr size_t kNameRoom = 128;
+static_assert(std::all_of(std::begin(kFields), std::end(kFields),
+                          [](const FieldRow& field) { return field.key.size() < kNameRoom; }));
 
 // Kinds that are no messages with a struct: their indices follow those of kMessages.
 constexpr size_t kListKind = std::size(kMessages);
@@ -107,7 +112,7 @@ class KindTable {
                            : Add(kind);
   }
 
-  const std::vector<size_t>& kinds() const { return kinds_; }
+  std::span<const uint16_t> kinds() const { return {kinds_.data(), size_}; }
   static std::string_view NameOf(size_t kind) {
     if (kind == kListKind) return "List";
     return kind == kNullKind ? std::string_view() : kMessages[kind].name;
@@ -121,15 +126,16 @@ class KindTable {
   static constexpr FieldRow kListItems = {.key = "\"items\":", .shape = Shape::kList};
 
   [[gnu::noinline]] Entry Add(size_t kind) {
-    const Entry added{static_cast<uint16_t>(kinds_.size()), next_field_};
+    const Entry added{size_, next_field_};
     entries_[kind] = {static_cast<uint16_t>(added.kind + 1), added.first_field};
     next_field_ = static_cast<uint16_t>(next_field_ + FieldRowsOf(kind).size());
-    kinds_.push_back(kind);
+    kinds_[size_++] = static_cast<uint16_t>(kind);
     return added;
   }
 
   std::array<Entry, kKinds> entries_{};  // kind is the index and one more; 0: not seen yet
-  std::vector<size_t> kinds_;
+  std::array<uint16_t, kKinds> kinds_;
+  uint16_t size_ = 0;
   uint16_t next_field_ = 0;
 };
 
@@ -184,7 +190,7 @@ class ColumnarWriter {
     int32_t location = kNoLocation;
 
     template <size_t id, typename T>
-    void Number(T value) {
+    [[gnu::always_inline]] void Number(T value) {
       if (value == 0) return;
       uint64_t bits = 0;
       if constexpr (std::is_same_v<T, double>) {
@@ -197,7 +203,7 @@ class ColumnarWriter {
     }
 
     template <size_t id>
-    void Location(int value) {
+    [[gnu::always_inline]] void Location(int value) {
       constexpr bool kOwnColumn = kFields[id].name() == "location";
       const int translated = writer.Translated(value);
       if constexpr (kOwnColumn || kFields[id].name() == "stmt_location") location = translated;
@@ -206,17 +212,17 @@ class ColumnarWriter {
     }
 
     template <size_t id>
-    void Length(int value, int at) {
+    [[gnu::always_inline]] void Length(int value, int at) {
       Number<id>(value > 0 ? writer.Translated(at + value) - writer.Translated(at) : value);
     }
 
     template <size_t id>
-    void Bool(bool value) {
+    [[gnu::always_inline]] void Bool(bool value) {
       if (value) Add<id>(kBool, 1);
     }
 
     template <size_t id, typename T>
-    void Enum(T value) {
+    [[gnu::always_inline]] void Enum(T value) {
       const EnumValue* found = nodes::EnumTable<id>::Find(static_cast<int32_t>(value));
       if (found == nullptr) return;
       const EnumRow& row = kEnums[kFields[id].reference];
@@ -226,32 +232,32 @@ class ColumnarWriter {
     }
 
     template <size_t id>
-    void Text(const char* value) {
-      if (value != nullptr) Add<id>(kString, writer.AddString({value, std::strlen(value)}));
+    [[gnu::always_inline]] void Text(const char* value) {
+      if (value != nullptr) Add<id>(kString, writer.AddString({value, LengthOf(value)}));
     }
 
     template <size_t id>
-    void Text(char value) {
+    [[gnu::always_inline]] void Text(char value) {
       if (value != 0) Add<id>(kString, writer.AddString({&value, 1}));
     }
 
     template <size_t id>
-    void IntegerSet(const Bitmapset* set) {
+    [[gnu::always_inline]] void IntegerSet(const Bitmapset* set) {
       for (int member = -1; (member = bms_next_member(set, member)) >= 0;) {
         Add<id>(kUint, static_cast<uint64_t>(member));
       }
     }
 
     template <size_t id>
-    void Node(const void*) {}
+    [[gnu::always_inline]] void Node(const void*) {}
     template <size_t id>
-    void List(const ::List*) {}
+    [[gnu::always_inline]] void List(const ::List*) {}
     template <size_t id, typename T>
-    void Message(const T&) {}
+    [[gnu::always_inline]] void Message(const T&) {}
 
    private:
     template <size_t id>
-    void Add(AttributeType type, uint64_t value) {
+    [[gnu::always_inline]] void Add(AttributeType type, uint64_t value) {
       writer.attributes_.Add({.value = value,
                               .node = node,
                               .field = static_cast<uint16_t>(first_field + Ordinal(id)),
@@ -265,39 +271,39 @@ class ColumnarWriter {
     uint16_t first_field;
 
     template <size_t id>
-    void Node(const void* child) {
+    [[gnu::always_inline]] void Node(const void* child) {
       if (child != nullptr) writer.AddNode(static_cast<const ::Node*>(child), node, Field<id>());
     }
 
     template <size_t id>
-    void List(const ::List* list) {
+    [[gnu::always_inline]] void List(const ::List* list) {
       if (list != nullptr) writer.AddElements(list, node, Field<id>());
     }
 
     template <size_t id, typename T>
-    void Message(const T& value) {
+    [[gnu::always_inline]] void Message(const T& value) {
       writer.AddStruct(value, node, Field<id>());
     }
 
     template <size_t id, typename T>
-    void Message(T* value) {
+    [[gnu::always_inline]] void Message(T* value) {
       if (value != nullptr) writer.AddStruct(*value, node, Field<id>());
     }
 
     template <size_t id, typename T>
-    void Number(T) {}
+    [[gnu::always_inline]] void Number(T) {}
     template <size_t id>
-    void Location(int) {}
+    [[gnu::always_inline]] void Location(int) {}
     template <size_t id>
-    void Length(int, int) {}
+    [[gnu::always_inline]] void Length(int, int) {}
     template <size_t id>
-    void Bool(bool) {}
+    [[gnu::always_inline]] void Bool(bool) {}
     template <size_t id, typename T>
-    void Enum(T) {}
+    [[gnu::always_inline]] void Enum(T) {}
     template <size_t id, typename T>
-    void Text(T) {}
+    [[gnu::always_inline]] void Text(T) {}
     template <size_t id>
-    void IntegerSet(const Bitmapset*) {}
+    [[gnu::always_inline]] void IntegerSet(const Bitmapset*) {}
 
    private:
     template <size_t id>
@@ -371,7 +377,7 @@ class ColumnarWriter {
     return static_cast<int>(positions_->FromByte(static_cast<size_t>(location)));
   }
 
-  uint32_t AddString(std::string_view text) {
+  [[gnu::always_inline]] uint32_t AddString(std::string_view text) {
     strings_.Add(text);
     return static_cast<uint32_t>(strings_.size() - 1);
   }
@@ -412,19 +418,19 @@ class ColumnarWriter {
                          Value Row::*member) {
     if (rows.size() == 0) return p;
     p = PutBytesHeader(window, p, field, rows.size() * sizeof(Value));
-    for (std::span<const Row> block : rows.blocks()) {
+    rows.ForEachBlock([&](std::span<const Row> block) {
       while (!block.empty()) {
         // As many as a window of any size takes.
         const auto part = block.first(std::min<size_t>(block.size(), 256));
         p = window.Room(p, part.size() * sizeof(Value));
-        for (const Row& row : part) {
-          const Value value = row.*member;
-          std::memcpy(p, &value, sizeof(value));
-          p += sizeof(value);
+        for (size_t i = 0; i < part.size(); ++i) {
+          const Value value = part[i].*member;
+          std::memcpy(p + i * sizeof(Value), &value, sizeof(value));
         }
+        p += part.size() * sizeof(Value);
         block = block.subspan(part.size());
       }
-    }
+    });
     return p;
   }
 
@@ -433,35 +439,43 @@ class ColumnarWriter {
     p = PutBytesHeader(window, p, 14, (strings_.size() + 1) * sizeof(uint32_t));
     const uint32_t begin = 0;
     p = window.Put(p, {reinterpret_cast<const char*>(&begin), sizeof(begin)});
-    for (const std::span<const uint32_t> block : strings_.ends()) {
-      p = window.Put(p, {reinterpret_cast<const char*>(block.data()), block.size_bytes()});
-    }
+    strings_.ends().ForEachBlock([&](std::span<const uint32_t> ends) {
+      p = window.Put(p, {reinterpret_cast<const char*>(ends.data()), ends.size_bytes()});
+    });
     if (strings_.bytes() == 0) return p;
     p = PutBytesHeader(window, p, 15, strings_.bytes());
-    for (const std::span<const char> block : strings_.data()) {
-      p = window.Put(p, {block.data(), block.size()});
-    }
+    strings_.ForEachBlock([&](std::string_view block) { p = window.Put(p, block); });
     return p;
   }
 
   char* PutNames(SinkWindow& window, char* p) const {
-    std::vector<uint16_t> first_fields;
-    std::string shapes;
-    for (const size_t kind : kinds_.kinds()) {
-      p = PutBytes(window, p, 16, KindTable::NameOf(kind));
-    }
-    for (const size_t kind : kinds_.kinds()) {
-      first_fields.push_back(static_cast<uint16_t>(shapes.size()));
-      for (const FieldRow& field : KindTable::FieldRowsOf(kind)) {
-        p = PutBytes(window, p, 17, field.name());
-        shapes += static_cast<char>(ShapeOf(field));
+    const std::span<const uint16_t> kinds = kinds_.kinds();
+    std::array<uint16_t, kKinds + 1> first_fields;
+    std::array<char, std::size(kFields) + 1> shapes;  // List has a field that is in no table
+    size_t fields = 0;
+    for (const size_t kind : kinds) p = PutBytes(window, p, 16, KindTable::NameOf(kind));
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      first_fields[i] = static_cast<uint16_t>(fields);
+      for (const FieldRow& field : KindTable::FieldRowsOf(kinds[i])) {
+        p = PutName(window.Room(p, kNameRoom), field.name());
+        shapes[fields++] = static_cast<char>(ShapeOf(field));
       }
     }
-    first_fields.push_back(static_cast<uint16_t>(shapes.size()));
+    first_fields[kinds.size()] = static_cast<uint16_t>(fields);
     p = PutBytes(window, p, 18,
                  {reinterpret_cast<const char*>(first_fields.data()),
-                  first_fields.size() * sizeof(uint16_t)});
-    return shapes.empty() ? p : PutBytes(window, p, 19, shapes);
+                  (kinds.size() + 1) * sizeof(uint16_t)});
+    return fields > 0 ? PutBytes(window, p, 19, {shapes.data(), fields}) : p;
+  }
+
+  // An element of field_names. There are some hundred in any tree.
+  static char* PutName(char* p, std::string_view name) {
+    constexpr uint32_t kTag = 17u << 3 | 2;
+    p[0] = static_cast<char>((kTag & 0x7F) | 0x80);
+    p[1] = static_cast<char>(kTag >> 7);
+    p[2] = static_cast<char>(name.size());
+    CopyShort(p + 3, name.data(), name.size());
+    return p + 3 + name.size();
   }
 
   const text::PositionIndex* const positions_;  // nullptr: bytes

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "grammar/short_string.h"
 #include "grammar/sink_window.h"
 #include "grammar/tree_writer.h"
 #include "grammar/walk_guard.h"
@@ -80,7 +81,7 @@ class JsonWriter {
     char* p;
 
     template <size_t id, typename T>
-    void Number(T value) {
+    [[gnu::always_inline]] void Number(T value) {
       if (value == 0) return;
       Key<id>();
       if constexpr (std::is_same_v<T, double>) {
@@ -92,25 +93,25 @@ class JsonWriter {
     }
 
     template <size_t id>
-    void Location(int value) {
+    [[gnu::always_inline]] void Location(int value) {
       Number<id>(writer.Translated(value));
     }
 
     template <size_t id>
-    void Length(int value, int location) {
+    [[gnu::always_inline]] void Length(int value, int location) {
       Number<id>(value > 0 ? writer.Translated(location + value) - writer.Translated(location)
                            : value);
     }
 
     template <size_t id>
-    void Bool(bool value) {
+    [[gnu::always_inline]] void Bool(bool value) {
       if (!value) return;
       Key<id>();
       p = Put(p, "true,");
     }
 
     template <size_t id, typename T>
-    void Enum(T value) {
+    [[gnu::always_inline]] void Enum(T value) {
       const EnumValue* found = nodes::EnumTable<id>::Find(static_cast<int32_t>(value));
       Key<id>();
       *p++ = '"';
@@ -120,23 +121,24 @@ class JsonWriter {
     }
 
     template <size_t id>
-    void Text(const char* value) {
+    [[gnu::always_inline]] void Text(const char* value) {
       if (value == nullptr || (!kPrintsEmpty<id> && *value == '\0')) return;
       Key<id>();
-      p = writer.PutString(p, value, std::strlen(value));
+      p = writer.PutString(p, value);
       *p++ = ',';
     }
 
     template <size_t id>
-    void Text(char value) {
+    [[gnu::always_inline]] void Text(char value) {
       if (value == 0) return;
       Key<id>();
-      p = writer.PutString(p, &value, 1);
+      const char text[16] = {value};  // as much as PutString may look at
+      p = writer.PutString(p, text);
       *p++ = ',';
     }
 
     template <size_t id>
-    void Node(const void* node) {
+    [[gnu::always_inline]] void Node(const void* node) {
       if (node == nullptr) return;
       Key<id>();
       p = writer.WriteNode(static_cast<const ::Node*>(node), p);
@@ -182,7 +184,7 @@ class JsonWriter {
 
    private:
     template <size_t id>
-    void Key() {
+    [[gnu::always_inline]] void Key() {
       constexpr std::string_view kKey = kFields[id].key;
       static_assert(kKey.size() < kScalarRoom / 2);
       p = writer.window_.Room(p, kScalarRoom);
@@ -262,7 +264,7 @@ class JsonWriter {
 
   // The closing brace of an object in place of its last comma. Leaves room for a few bytes, as
   // everything does that ends a value.
-  char* Close(char* p) {
+  [[gnu::always_inline]] char* Close(char* p) {
     p = window_.Room(p, kScalarRoom);
     if (p[-1] == ',') --p;
     *p++ = '}';
@@ -285,8 +287,19 @@ class JsonWriter {
     return std::to_chars(p, p + 24, value).ptr;
   }
 
-  char* PutString(char* p, const char* text, size_t size) {
+  // There is room for a short string.
+  [[gnu::always_inline]] char* PutString(char* p, const char* text) {
     *p++ = '"';
+    if (const int length = CopyPlain(p, text); length >= 0) [[likely]] {
+      p += length;
+      *p++ = '"';
+      return p;
+    }
+    return PutLongString(p, text);
+  }
+
+  [[gnu::noinline]] char* PutLongString(char* p, const char* text) {
+    size_t size = std::strlen(text);
     // In parts, so that any string goes through any window.
     constexpr size_t kPart = 512;
     static_assert(kPart * 6 + kScalarRoom < ByteSink::kLeastWindow);

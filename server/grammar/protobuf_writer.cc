@@ -3,6 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "grammar/short_string.h"
 #include "grammar/tree_writer.h"
 #include "grammar/walk_guard.h"
 
@@ -52,7 +53,7 @@ class ProtobufWriter {
     char* p;
 
     template <size_t id, typename T>
-    void Number(T value) {
+    [[gnu::always_inline]] void Number(T value) {
       if (value == 0) return;
       p = writer.Room(p, kScalarRoom);
       if constexpr (std::is_same_v<T, double>) {
@@ -67,40 +68,40 @@ class ProtobufWriter {
     }
 
     template <size_t id>
-    void Location(int value) {
+    [[gnu::always_inline]] void Location(int value) {
       Number<id>(writer.Translated(value));
     }
 
     template <size_t id>
-    void Length(int value, int location) {
+    [[gnu::always_inline]] void Length(int value, int location) {
       Number<id>(value > 0 ? writer.Translated(location + value) - writer.Translated(location)
                            : value);
     }
 
     template <size_t id>
-    void Bool(bool value) {
+    [[gnu::always_inline]] void Bool(bool value) {
       if (value) Number<id>(1);
     }
 
     template <size_t id, typename T>
-    void Enum(T value) {
+    [[gnu::always_inline]] void Enum(T value) {
       const EnumValue* found = nodes::EnumTable<id>::Find(static_cast<int32_t>(value));
       Number<id>(found != nullptr ? found->number : -1);
     }
 
     template <size_t id>
-    void Text(const char* value) {
+    [[gnu::always_inline]] void Text(const char* value) {
       if (value == nullptr || *value == '\0') return;
-      PutBytes<id>(value, std::strlen(value));
+      PutBytes<id>(value, LengthOf(value));
     }
 
     template <size_t id>
-    void Text(char value) {
+    [[gnu::always_inline]] void Text(char value) {
       if (value != 0) PutBytes<id>(&value, 1);
     }
 
     template <size_t id>
-    void Node(const void* node) {
+    [[gnu::always_inline]] void Node(const void* node) {
       if (node != nullptr) PutNode<id>(static_cast<const ::Node*>(node));
     }
 
@@ -143,7 +144,7 @@ class ProtobufWriter {
 
    private:
     template <size_t id>
-    void PutNode(const ::Node* node) {
+    [[gnu::always_inline]] void PutNode(const ::Node* node) {
       const uint64_t end = writer.Position(p);
       if (node != nullptr) p = writer.WriteNode(node, p);
       p = writer.PutLength<TagOf(kFields[id].number, kLengthDelimited)>(writer.Room(p, kScalarRoom),
@@ -151,7 +152,7 @@ class ProtobufWriter {
     }
 
     template <size_t id>
-    void PutBytes(const char* data, size_t size) {
+    [[gnu::always_inline]] void PutBytes(const char* data, size_t size) {
       p = writer.PutBytes(p, data, size);
       p = PutTag<TagOf(kFields[id].number, kLengthDelimited)>(PutVarint(p, size));
     }
@@ -224,26 +225,32 @@ class ProtobufWriter {
     return top_;
   }
 
-  char* PutBytes(char* p, const char* data, size_t size) {
+  [[gnu::always_inline]] char* PutBytes(char* p, const char* data, size_t size) {
     p = Room(p, size + kScalarRoom);
     if (static_cast<size_t>(p - bottom_) < size + kScalarRoom) {
       spilled_ += size;
       return p;
     }
     p -= size;
-    std::memcpy(p, data, size);
+    CopyShort(p, data, size);
     return p;
   }
 
-  static char* PutVarint(char* p, uint64_t value) {
+  [[gnu::always_inline]] static char* PutVarint(char* p, uint64_t value) {
     if (value < 0x80) [[likely]] {
       *--p = static_cast<char>(value);
+      return p;
+    }
+    if (value < 0x4000) [[likely]] {
+      p -= 2;
+      p[0] = static_cast<char>(value | 0x80);
+      p[1] = static_cast<char>(value >> 7);
       return p;
     }
     return PutLongVarint(p, value);
   }
 
-  static char* PutLongVarint(char* p, uint64_t value) {
+  [[gnu::noinline]] static char* PutLongVarint(char* p, uint64_t value) {
     const int bits = 64 - __builtin_clzll(value);
     p -= (bits + 6) / 7;
     char* to = p;
@@ -253,7 +260,7 @@ class ProtobufWriter {
   }
 
   template <uint32_t tag>
-  static char* PutTag(char* p) {
+  [[gnu::always_inline]] static char* PutTag(char* p) {
     static_assert(tag < 1u << 14);
     if constexpr (tag < 0x80) {
       *--p = static_cast<char>(tag);
@@ -266,13 +273,13 @@ class ProtobufWriter {
   }
 
   template <uint32_t tag>
-  static char* PutNumber(char* p, uint64_t value) {
+  [[gnu::always_inline]] static char* PutNumber(char* p, uint64_t value) {
     return PutTag<tag>(PutVarint(p, value));
   }
 
   // The length of what was written since Position was `end`, and its tag.
   template <uint32_t tag>
-  char* PutLength(char* p, uint64_t end) const {
+  [[gnu::always_inline]] char* PutLength(char* p, uint64_t end) const {
     return PutNumber<tag>(p, Position(p) - end);
   }
 

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include "grammar/short_string.h"
 
 namespace pgparsed::grammar {
 
@@ -20,7 +21,7 @@ class RowBlocks {
   static_assert(std::is_trivially_copyable_v<Row>);
 
   // The reference stays valid until Clear.
-  Row& Add(const Row& row) {
+  [[gnu::always_inline]] Row& Add(const Row& row) {
     if (next_ == end_) AddBlock();
     Row& added = *next_++;
     added = row;
@@ -30,11 +31,13 @@ class RowBlocks {
 
   size_t size() const { return size_; }
 
-  std::vector<std::span<const Row>> blocks() const {
-    std::vector<std::span<const Row>> spans;
-    for (const Block& block : blocks_) spans.emplace_back(block.rows.get(), block.size);
-    if (!spans.empty()) spans.back() = spans.back().first(spans.back().size() - Left());
-    return spans;
+  // Calls use(rows) for each block, in order.
+  template <typename Use>
+  void ForEachBlock(Use use) const {
+    for (const Block& block : blocks_) {
+      const size_t left = &block == &blocks_.back() ? Left() : 0;
+      use(std::span<const Row>(block.rows.get(), block.size - left));
+    }
   }
 
   void Clear() {
@@ -71,9 +74,9 @@ class RowBlocks {
 // Strings, one behind the other, and where each ends.
 class StringBlocks {
  public:
-  void Add(std::string_view text) {
+  [[gnu::always_inline]] void Add(std::string_view text) {
     if (text.size() > Left()) AddBlock(text.size());
-    if (!text.empty()) std::memcpy(next_, text.data(), text.size());
+    CopyShort(next_, text.data(), text.size());
     next_ += text.size();
     bytes_ += text.size();
     ends_.Add(static_cast<uint32_t>(bytes_));
@@ -81,13 +84,13 @@ class StringBlocks {
 
   size_t size() const { return ends_.size(); }
   uint64_t bytes() const { return bytes_; }
-  std::vector<std::span<const uint32_t>> ends() const { return ends_.blocks(); }
+  const RowBlocks<uint32_t>& ends() const { return ends_; }
 
-  std::vector<std::span<const char>> data() const {
-    std::vector<std::span<const char>> spans;
-    for (const Block& block : blocks_) spans.emplace_back(block.bytes.get(), block.used);
-    if (!spans.empty()) spans.back() = {blocks_.back().bytes.get(), Used()};
-    return spans;
+  template <typename Use>
+  void ForEachBlock(Use use) const {
+    for (const Block& block : blocks_) {
+      use(std::string_view(block.bytes.get(), &block == &blocks_.back() ? Used() : block.used));
+    }
   }
 
  private:

@@ -156,12 +156,8 @@ class JobRun {
                 grammar::ParsePlpgsql(text_.data()));
       }
     }
-    if (Asked(channel::kOpNormalize)) {
-      if (auto error = RefuseParserOptions()) {
-        AddError(channel::kOpNormalize, *error);
-      } else {
-        Normalize();
-      }
+    if (Asked(channel::kOpNormalize) && !NormalizesParsedTree()) {
+      AddError(channel::kOpNormalize, *RefuseParserOptions());
     }
     if (Asked(channel::kOpScan)) Scan();
     if (Asked(channel::kOpSplit) && !SplitsWithParser()) SplitWithoutParser();
@@ -171,11 +167,14 @@ class JobRun {
 
   bool SplitsWithParser() const { return header_.split_method == channel::SplitMethod::kParser; }
 
+  bool NormalizesParsedTree() const { return !RefuseParserOptions(); }
+
   // The operations that share one raw parse.
   void ParsedTreeOperations() {
     uint32_t sharing =
         header_.operations & (channel::kOpParse | channel::kOpFingerprint | channel::kOpFormat);
     if (SplitsWithParser()) sharing |= header_.operations & channel::kOpSplit;
+    if (NormalizesParsedTree()) sharing |= header_.operations & channel::kOpNormalize;
     if (sharing == 0) return;
     const auto begin = Clock::now();
     const auto parsed = grammar::ParsedQuery::Parse(text_.data(), parser_options_);
@@ -191,6 +190,7 @@ class JobRun {
     if (sharing & channel::kOpFingerprint) AddFingerprint(query);
     if (sharing & channel::kOpFormat) AddFormatted(query);
     if (sharing & channel::kOpSplit) AddPieces(query.Split());
+    if (sharing & channel::kOpNormalize) AddNormalized(query);
   }
 
   void AddTree(grammar::ParsedQuery& query) {
@@ -260,16 +260,9 @@ class JobRun {
     AddText(channel::kOpFormat, SectionKind::kFormatted, query.Format(layout, keep_comments));
   }
 
-  void Normalize() {
+  void AddNormalized(const grammar::ParsedQuery& query) {
     const bool utility_only = header_.flags & channel::kFlagNormalizeUtilityOnly;
-    const auto normalized = grammar::Normalize(text_.data(), utility_only);
-    // The library's normalizer takes an error in a branch for its end: constants would be left.
-    if (normalized.ok() && AllocationFailed()) {
-      return AddError(
-          channel::kOpNormalize,
-          MakeGrammarError(Reason::kParserMemoryLimit, "the worker's memory limit was reached"));
-    }
-    AddText(channel::kOpNormalize, SectionKind::kNormalized, normalized);
+    AddText(channel::kOpNormalize, SectionKind::kNormalized, query.Normalize(utility_only));
   }
 
   void Scan() {

@@ -122,18 +122,10 @@ TEST_F(LargeStackTest, StatementsThatAreTooDeepEndInAnErrorOrInLastWords) {
     const auto formatted = query.value()->Format({}, true);
     if (formatted.ok() || formatted.error().reason != Reason::kNestingTooDeep) _exit(4);
   };
-  // A normalizer that stopped half-way would leave constants in clear.
-  const auto normalize = [] {
-    const auto normalized = grammar::Normalize(DeepSum(500'000).c_str(), false);
-    if (normalized.ok() || normalized.error().reason != Reason::kNestingTooDeep) _exit(5);
-  };
   if (PGPARSED_GRAMMAR >= 18) {
     EXPECT_EXIT(RunAsWorker(kTinyStack, work), testing::ExitedWithCode(0), "");
-    EXPECT_EXIT(RunAsWorker(kTinyStack, normalize), testing::ExitedWithCode(0), "");
   } else {
     EXPECT_EXIT(RunAsWorker(kTinyStack, work), testing::ExitedWithCode(70), "last words: stack");
-    EXPECT_EXIT(RunAsWorker(kTinyStack, normalize), testing::ExitedWithCode(70),
-                "last words: stack");
   }
 }
 

@@ -200,8 +200,9 @@ TEST(AnswerJob, GivesPiecesInTheAskedEncodingWithTheirLines) {
   EXPECT_EQ(parser.Column(SectionKind::kPieceStart)[2], 21u);
 }
 
-TEST(AnswerJob, RefusesOtherPositionsInTreesButNotTheirErrors) {
+TEST(AnswerJob, RefusesOtherPositionsInTheLibrarysTreesButNotTheirErrors) {
   const JobHeader utf16{.operations = channel::kOpParse | channel::kOpFingerprint,
+                        .conversion = channel::Conversion::kLibrary,
                         .position_encoding = PositionEncoding::kUtf16};
   const Answer answer(utf16, "SELECT 1");
   EXPECT_EQ(answer.OnlyError().reason(), Reason::kUnsupportedOption);
@@ -209,6 +210,36 @@ TEST(AnswerJob, RefusesOtherPositionsInTreesButNotTheirErrors) {
   EXPECT_TRUE(answer.Has(SectionKind::kFingerprint));
   EXPECT_EQ(Answer(utf16, "SELECT @").Errors().size(), 2u);
   EXPECT_EQ(Answer(utf16, "SELECT @").Errors()[0].reason(), Reason::kSqlSyntaxError);
+}
+
+TEST(AnswerJob, TreesOfAllFormatsStandBesideOtherResults) {
+  for (const auto& [format, kind] :
+       {std::pair(TreeFormat::kJson, SectionKind::kTreeJson),
+        std::pair(TreeFormat::kProtobuf, SectionKind::kTreeProtobuf),
+        std::pair(TreeFormat::kColumnar, SectionKind::kTreeColumnar)}) {
+    const Answer answer(
+        {.operations = channel::kOpParse | channel::kOpFingerprint | channel::kOpScan,
+         .tree_format = format},
+        "SELECT 1");
+    EXPECT_FALSE(answer.Text(kind).empty());
+    EXPECT_TRUE(answer.Has(SectionKind::kFingerprint));
+    EXPECT_TRUE(answer.Has(SectionKind::kTokenStart));
+  }
+}
+
+TEST(AnswerJob, SaysHowLargeATreeWouldBe) {
+  const std::string sql = "SELECT 'some text that takes room' AS a";
+  for (const TreeFormat format :
+       {TreeFormat::kJson, TreeFormat::kProtobuf, TreeFormat::kColumnar}) {
+    const Answer answer(
+        {.operations = channel::kOpParse, .tree_format = format, .max_answer_bytes = 100}, sql);
+    EXPECT_EQ(answer.OnlyError().reason(), Reason::kResultTooLarge);
+    const uint64_t needed = answer.OnlyError().record.needed_bytes;
+    EXPECT_GT(needed, 100u);
+    const Answer fits(
+        {.operations = channel::kOpParse, .tree_format = format, .max_answer_bytes = needed}, sql);
+    EXPECT_TRUE(fits.Errors().empty());
+  }
 }
 
 TEST(AnswerJob, GivesOneErrorForEachOperationThatFails) {
@@ -224,10 +255,6 @@ TEST(AnswerJob, SaysWhatThisBuildLacks) {
   const auto reason = [](const JobHeader& header) {
     return Answer(header, "SELECT 1").OnlyError().reason();
   };
-  EXPECT_EQ(reason({.operations = channel::kOpParse, .tree_format = TreeFormat::kColumnar}),
-            Reason::kUnimplemented);
-  EXPECT_EQ(reason({.operations = channel::kOpParse, .conversion = channel::Conversion::kDirect}),
-            Reason::kUnimplemented);
   EXPECT_EQ(reason({.operations = channel::kOpSplit, .split_method = SplitMethod::kTolerant}),
             Reason::kUnimplemented);
   EXPECT_EQ(reason({.operations = channel::kOpFormat, .flags = channel::kFlagVerify}),
