@@ -221,14 +221,19 @@ void AddParserOptions(CLI::App& app, Arguments& arguments) {
       ->group(kParserGroup);
 }
 
-void AddFormat(CLI::App& app, Arguments& arguments, bool with_protobuf) {
+// `is_parse`: the formats that Parse alone has, too.
+void AddFormat(CLI::App& app, Arguments& arguments, bool is_parse) {
   Choices<ParseFormat> formats = {{"json", ParseFormat::kJson}};
-  if (with_protobuf) formats.emplace_back("protobuf", ParseFormat::kProtobuf);
+  std::string about = "How the tree is written (default json); tree is a view\nfor people";
+  if (is_parse) {
+    formats.emplace_back("protobuf", ParseFormat::kProtobuf);
+    formats.emplace_back("columnar", ParseFormat::kColumnar);
+    about += ", columnar a table of its nodes";
+  }
   formats.emplace_back("tree", ParseFormat::kTree);
-  AddChoice<ParseFormat>(app, "--format", std::move(formats),
-                         "How the tree is written (default json); tree is a view\nfor people",
-                         [&arguments](auto value) { arguments.format = value; })
-      ->group(kOutputGroup);
+  AddChoice<ParseFormat>(app, "--format", std::move(formats), about, [&arguments](auto value) {
+    arguments.format = value;
+  })->group(kOutputGroup);
 }
 
 void AddConversion(CLI::App& app, Arguments& arguments) {
@@ -455,6 +460,9 @@ std::optional<std::string> Contradiction(const Arguments& arguments) {
       arguments.command == Command::kParse || arguments.command == Command::kPlpgsql;
   if (arguments.json && tree_command && arguments.format == ParseFormat::kTree) {
     return "--json and --format tree exclude each other: the tree view is for people";
+  }
+  if (arguments.json && arguments.format == ParseFormat::kColumnar) {
+    return "--json and --format columnar exclude each other: the table is for people";
   }
   return std::nullopt;
 }

@@ -29,7 +29,7 @@ enum class Command {
   kSchema,
 };
 
-enum class ParseFormat { kJson, kProtobuf, kTree };
+enum class ParseFormat { kJson, kProtobuf, kColumnar, kTree };
 enum class SchemaFormat { kProto, kDescriptor };
 
 // What the command line says. A field that the command has no option for keeps its default.

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/columnar_table.h"
 #include "cli/diagnostic.h"
 #include "cli/json_output.h"
 #include "cli/tables.h"
@@ -17,6 +18,7 @@
 #include "cli/units.h"
 #include "cli/utf8_display.h"
 #include "cpp/rpc_errors.h"
+#include "pgparsed/columnar_tree.h"
 
 namespace pgparsed::cli {
 namespace {
@@ -150,13 +152,22 @@ absl::Status Run::Parse() {
   auto request = Make<v1::ParseRequest>();
   const bool protobuf = arguments_.format == ParseFormat::kProtobuf;
   if (protobuf && !arguments_.json && out_.is_terminal()) return WriteBinary({}, "A protobuf tree");
-  request.set_format(protobuf ? v1::TREE_FORMAT_PROTOBUF : v1::TREE_FORMAT_JSON);
+  const bool columnar = arguments_.format == ParseFormat::kColumnar;
+  request.set_format(protobuf   ? v1::TREE_FORMAT_PROTOBUF
+                     : columnar ? v1::TREE_FORMAT_COLUMNAR
+                                : v1::TREE_FORMAT_JSON);
   request.set_conversion(arguments_.conversion);
   const auto response = client_.Parse(request);
   if (!response.ok()) return response.status();
   if (WriteAsJson(*response)) return absl::OkStatus();
   WriteWarnings(response->warnings());
   if (protobuf) return WriteBinary(response->protobuf(), "A protobuf tree");
+  if (columnar) {
+    const auto tree = ColumnarTreeView::Open(response->columnar());
+    if (!tree.ok()) return MakeError(Reason::kInternal, std::string(tree.status().message()));
+    WriteColumnarTable(*tree, [this](std::string_view piece) { return out_.Write(piece); });
+    return absl::OkStatus();
+  }
   return WriteTree(response->json());
 }
 

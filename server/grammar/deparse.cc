@@ -5,6 +5,10 @@
 #include <string>
 
 #include "grammar/library_options.h"
+#include "grammar/parsed_query.h"
+#include "grammar/tree_compare.h"
+#include "grammar/tree_fault.h"
+#include "grammar/tree_writer.h"
 #include "grammar/wire.h"
 
 // Last: its macros would break other headers.
@@ -53,8 +57,8 @@ void TrimEnd(StringInfo text) {
   while (text->len > 0 && is_space(text->data[text->len - 1])) text->data[--text->len] = '\0';
 }
 
-void PrintStatements(const List* statements, const Layout& layout,
-                     const std::vector<Comment>& all_comments, StringInfo out) {
+void PrintAll(const List* statements, const Layout& layout,
+              const std::vector<Comment>& all_comments, StringInfo out) {
   PostgresDeparseComment** comments = CopyComments(all_comments);
   PostgresDeparseOpts options = {};
   options.comments = static_cast<PostgresDeparseComment**>(
@@ -110,12 +114,46 @@ void PrintStatements(const List* statements, const Layout& layout,
 
 #else
 
-void PrintStatements(const List* statements, const Layout&, const std::vector<Comment>&,
-                     StringInfo out) {
+// libpg_query 17 crashes on SET STATISTICS DEFAULT. It gets a number instead that nobody writes
+// (statistics go up to 10,000), and the text gets its word back.
+constexpr char kNoNumber[] = "-2147483646";
+
+// Puts `value` where ALTER TABLE's SET STATISTICS has `present` instead of it. Returns how often.
+int ReplaceStatistics(RawStmt* statement, const Node* present, Node* value) {
+  int replaced = 0;
+  if (statement->stmt == nullptr || !IsA(statement->stmt, AlterTableStmt)) return replaced;
+  ListCell* cell;
+  foreach (cell, reinterpret_cast<AlterTableStmt*>(statement->stmt)->cmds) {
+    auto* command = static_cast<AlterTableCmd*>(lfirst(cell));
+    if (command == nullptr || !IsA(command, AlterTableCmd)) continue;
+    if (command->subtype != AT_SetStatistics || command->def != present) continue;
+    command->def = value;
+    ++replaced;
+  }
+  return replaced;
+}
+
+void PrintStatement(RawStmt* statement, StringInfo out) {
+  auto* number = reinterpret_cast<Node*>(makeInteger(std::atoi(kNoNumber)));
+  if (ReplaceStatistics(statement, nullptr, number) == 0) return deparseRawStmt(out, statement);
+  StringInfoData text;
+  initStringInfo(&text);
+  deparseRawStmt(&text, statement);
+  ReplaceStatistics(statement, number, nullptr);
+  const char* rest = text.data;
+  while (const char* found = std::strstr(rest, kNoNumber)) {
+    appendBinaryStringInfo(out, rest, static_cast<int>(found - rest));
+    appendStringInfoString(out, "DEFAULT");
+    rest = found + std::strlen(kNoNumber);
+  }
+  appendStringInfoString(out, rest);
+}
+
+void PrintAll(const List* statements, const Layout&, const std::vector<Comment>&, StringInfo out) {
   const int count = list_length(statements);
   for (int i = 0; i < count; ++i) {
     if (i > 0) appendStringInfoString(out, "; ");
-    deparseRawStmt(out, static_cast<RawStmt*>(list_nth(statements, i)));
+    PrintStatement(static_cast<RawStmt*>(list_nth(statements, i)), out);
   }
 }
 
@@ -143,12 +181,7 @@ std::optional<GrammarError> CheckVersion(std::string_view tree) {
   WireReader reader(tree);
   while (reader.Next()) {
     if (reader.field() != kVersionField || reader.number() == 0) continue;
-    const uint64_t major = reader.number() / 10000;
-    if (major == PGPARSED_GRAMMAR) continue;
-    return MakeGrammarError(Reason::kInvalidTree,
-                            "the tree is of grammar " + std::to_string(major) +
-                                " and was given to grammar " + std::to_string(PGPARSED_GRAMMAR) +
-                                ": ask for the grammar that made it");
+    if (IsOtherGrammar(reader.number())) return OtherGrammar(reader.number());
   }
   return std::nullopt;
 }
@@ -170,22 +203,23 @@ std::optional<GrammarError> CheckComments(const std::vector<Comment>& comments) 
 
 #if PGPARSED_GRAMMAR >= 17
 
-Result<std::string_view> DeparseStatements(LibraryScope& scope, void* statements,
-                                           const Layout& layout,
-                                           const std::vector<Comment>& comments,
-                                           std::vector<LibraryText>&) {
+static Result<std::string_view> DeparseStatements(LibraryScope& scope, void* statements,
+                                                  const Layout& layout,
+                                                  const std::vector<Comment>& comments,
+                                                  std::vector<LibraryText>&) {
   StringInfoData out = {};
   auto error = RunGuarded(scope.memory_context(), Reason::kInvalidTree, [&] {
     initStringInfo(&out);
-    PrintStatements(static_cast<const List*>(statements), layout, comments, &out);
+    PrintAll(static_cast<const List*>(statements), layout, comments, &out);
   });
   if (error) return *std::move(error);
   return std::string_view(out.data, static_cast<size_t>(out.len));
 }
 
-Result<std::string_view> DeparseProtobuf(LibraryScope& scope, std::string_view tree,
-                                         const Layout& layout, const std::vector<Comment>& comments,
-                                         std::vector<LibraryText>& results) {
+Result<std::string_view> DeparseByLibrary(LibraryScope& scope, std::string_view tree,
+                                          const Layout& layout,
+                                          const std::vector<Comment>& comments,
+                                          std::vector<LibraryText>& results) {
   if (auto error = CheckLayout(layout)) return *error;
   if (auto error = CheckComments(comments)) return *error;
   if (auto error = CheckVersion(tree)) return *error;
@@ -205,16 +239,9 @@ Result<std::string_view> DeparseProtobuf(LibraryScope& scope, std::string_view t
 
 #else
 
-Result<std::string_view> DeparseProtobuf(LibraryScope&, std::string_view tree, const Layout& layout,
-                                         const std::vector<Comment>& comments,
-                                         std::vector<LibraryText>& results) {
-  if (auto error = CheckLayout(layout)) return *error;
-  if (auto error = CheckComments(comments)) return *error;
-  if (auto error = CheckVersion(tree)) return *error;
-  if (!IsWellFormed(tree)) {
-    return MakeGrammarError(Reason::kInvalidTree,
-                            "the tree is no serialized pg_query.ParseResult of this grammar");
-  }
+// `tree` is protobuf that protobuf-c takes.
+static Result<std::string_view> DeparseWellFormed(std::string_view tree,
+                                                  std::vector<LibraryText>& results) {
   const PgQueryDeparseResult result = pg_query_deparse_protobuf(AsLibraryProtobuf(tree));
   if (result.error != nullptr) {
     GrammarError error = FromLibrary(*result.error, Reason::kInvalidTree);
@@ -225,19 +252,112 @@ Result<std::string_view> DeparseProtobuf(LibraryScope&, std::string_view tree, c
   return results.back().view();
 }
 
+Result<std::string_view> DeparseByLibrary(LibraryScope&, std::string_view tree,
+                                          const Layout& layout,
+                                          const std::vector<Comment>& comments,
+                                          std::vector<LibraryText>& results) {
+  if (auto error = CheckLayout(layout)) return *error;
+  if (auto error = CheckComments(comments)) return *error;
+  if (auto error = CheckVersion(tree)) return *error;
+  if (!IsWellFormed(tree)) {
+    return MakeGrammarError(Reason::kInvalidTree,
+                            "the tree is no serialized pg_query.ParseResult of this grammar");
+  }
+  return DeparseWellFormed(tree, results);
+}
+
+// A List of RawStmt as a serialized tree.
+static Result<LibraryText> Serialize(const void* statements) {
+  const text::PositionIndex bytes("", text::Encoding::kUtf8);
+  size_t size = 64u << 10;
+  for (;;) {
+    LibraryText memory(static_cast<char*>(std::malloc(size)), size);
+    if (memory.view().data() == nullptr) {
+      return MakeGrammarError(Reason::kParserMemoryLimit, "out of memory");
+    }
+    char* region = const_cast<char*>(memory.view().data());
+    const auto tree = WriteProtobuf(statements, bytes, {region, size});
+    if (!tree.ok()) return tree.error();
+    const uint64_t written = tree.value().bytes;
+    if (written > size) {
+      size = written + 64;
+      continue;
+    }
+    auto* front = static_cast<char*>(std::malloc(written + 1));
+    if (front == nullptr) return MakeGrammarError(Reason::kParserMemoryLimit, "out of memory");
+    std::memcpy(front, region + size - written, written);
+    return LibraryText(front, written);
+  }
+}
+
 // The archive exports the deparser behind the protobuf reader only.
-Result<std::string_view> DeparseStatements(LibraryScope& scope, void* statements,
-                                           const Layout& layout,
-                                           const std::vector<Comment>& comments,
-                                           std::vector<LibraryText>& results) {
-  PgQueryProtobuf tree = {};
-  auto error = RunGuarded(scope.memory_context(), Reason::kInvalidTree,
-                          [&] { tree = pg_query_nodes_to_protobuf(statements); });
-  if (error) return *std::move(error);
-  const LibraryText owner(tree.data, tree.len);
-  return DeparseProtobuf(scope, owner.view(), layout, comments, results);
+static Result<std::string_view> DeparseStatements(LibraryScope&, const void* statements,
+                                                  const Layout&, const std::vector<Comment>&,
+                                                  std::vector<LibraryText>& results) {
+  const auto tree = Serialize(statements);
+  if (!tree.ok()) return tree.error();
+  return DeparseWellFormed(tree.value().view(), results);
 }
 
 #endif
+
+namespace {
+
+// Why the grammar's deparser does not survive a statement that the parser made; nullptr if it does.
+const char* CannotPrint(const Node* statement) {
+  if (statement == nullptr) return nullptr;
+#if PGPARSED_GRAMMAR == 15
+  if (IsA(statement, CopyStmt)) {
+    const ListCell* cell;
+    foreach (cell, reinterpret_cast<const CopyStmt*>(statement)->options) {
+      const auto* option = static_cast<const DefElem*>(lfirst(cell));
+      if (option == nullptr || !IsA(option, DefElem) || option->defname == nullptr) continue;
+      const bool takes_columns = std::strcmp(option->defname, "force_not_null") == 0 ||
+                                 std::strcmp(option->defname, "force_null") == 0;
+      if (takes_columns && (option->arg == nullptr || !IsA(option->arg, List))) {
+        return "this grammar's deparser prints FORCE_NOT_NULL and FORCE_NULL with columns only";
+      }
+    }
+  }
+#endif
+  return nullptr;
+}
+
+std::optional<GrammarError> CheckPrintable(const void* statements) {
+  const ListCell* cell;
+  foreach (cell, static_cast<const List*>(statements)) {
+    const char* reason = CannotPrint(static_cast<const RawStmt*>(lfirst(cell))->stmt);
+    if (reason != nullptr) return MakeGrammarError(Reason::kDeparseMismatch, reason);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string_view> PrintStatements(LibraryScope& scope, void* statements,
+                                         const Layout& layout, const std::vector<Comment>& comments,
+                                         bool verify, std::vector<LibraryText>& results) {
+  if (auto error = CheckLayout(layout)) return *error;
+  if (auto error = CheckComments(comments)) return *error;
+  if (auto error = CheckPrintable(statements)) return *error;
+  auto printed = DeparseStatements(scope, statements, layout, comments, results);
+  if (!printed.ok() || !verify) return printed;
+  if (auto error = Verify(printed.value(), statements)) return *std::move(error);
+  return printed;
+}
+
+std::optional<GrammarError> Verify(std::string_view printed, const void* statements) {
+  const auto again = ParsedQuery::Parse(printed.data(), {});
+  if (!again.ok()) {
+    if (again.error().reason != Reason::kSqlSyntaxError) return again.error();
+    return MakeGrammarError(Reason::kDeparseMismatch,
+                            "the grammar's deparser printed SQL that the parser refuses");
+  }
+  const auto difference = FirstDifference(statements, again.value()->statements());
+  if (!difference) return std::nullopt;
+  return MakeGrammarError(
+      Reason::kDeparseMismatch,
+      "the grammar's deparser printed SQL that means something else at " + *difference);
+}
 
 }  // namespace pgparsed::grammar

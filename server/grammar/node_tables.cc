@@ -28,6 +28,15 @@ constexpr auto IndexBy(Key key) {
 constexpr auto kByTag = IndexBy([](const MessageRow& row) { return row.tag; });
 constexpr auto kByNumber = IndexBy([](const MessageRow& row) { return row.node_number; });
 
+// Indices in the order of the names.
+constexpr auto kByName = [] {
+  std::array<uint16_t, std::size(kMessages)> index{};
+  for (size_t i = 0; i < index.size(); ++i) index[i] = static_cast<uint16_t>(i);
+  std::sort(index.begin(), index.end(),
+            [](uint16_t a, uint16_t b) { return kMessages[a].name < kMessages[b].name; });
+  return index;
+}();
+
 const MessageRow* RowAt(uint16_t index) { return index > 0 ? &kMessages[index - 1u] : nullptr; }
 
 }  // namespace
@@ -53,9 +62,10 @@ const MessageRow* FindMessageByNodeNumber(uint32_t number) {
 }
 
 const MessageRow* FindMessageByName(std::string_view name) {
-  const auto* row = std::find_if(std::begin(kMessages), std::end(kMessages),
-                                 [&](const MessageRow& message) { return message.name == name; });
-  return row != std::end(kMessages) ? row : nullptr;
+  const auto* index = std::lower_bound(
+      kByName.begin(), kByName.end(), name,
+      [](uint16_t row, std::string_view wanted) { return kMessages[row].name < wanted; });
+  return index != kByName.end() && kMessages[*index].name == name ? &kMessages[*index] : nullptr;
 }
 
 }  // namespace pgparsed::grammar

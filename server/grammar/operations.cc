@@ -20,19 +20,6 @@ std::optional<GrammarError> ErrorOf(const PgQueryError* error) {
   return FromLibrary(*error, Reason::kSqlSyntaxError);
 }
 
-LibraryText Own(char* text) { return LibraryText(text, std::strlen(text)); }
-
-// The text of a library result, or the error that stands in its place. The library copies its
-// results with strdup and never looks whether that worked.
-Result<LibraryText> TextOrError(char* text, const PgQueryError* library_error) {
-  if (library_error != nullptr) {
-    std::free(text);
-    return FromLibrary(*library_error, Reason::kSqlSyntaxError);
-  }
-  if (text == nullptr) return MakeGrammarError(Reason::kParserMemoryLimit, "out of memory");
-  return Own(text);
-}
-
 // Fills the columns of Tokens; names get their index in the order of appearance.
 class TokenColumns {
  public:
@@ -82,25 +69,6 @@ bool ReadScanResult(std::string_view message, TokenColumns& columns) {
 #endif
 
 }  // namespace
-
-Result<LibraryText> ParsePlpgsql(const char* sql) {
-#if PGPARSED_GRAMMAR < 18
-  // These versions abort the process when a function has no text to compile.
-  {
-    auto query = ParsedQuery::Parse(sql, ParserOptions{});
-    if (!query.ok()) return query.error();
-    if (query.value()->HasFunctionWithoutText()) {
-      GrammarError error = MakeGrammarError(Reason::kSqlSyntaxError, "no function body specified");
-      error.from_postgres = true;
-      return error;
-    }
-  }
-#endif
-  PgQueryPlpgsqlParseResult result = pg_query_parse_plpgsql(sql);
-  auto json = TextOrError(std::exchange(result.plpgsql_funcs, nullptr), result.error);
-  pg_query_free_plpgsql_parse_result(result);
-  return json;
-}
 
 Result<LibraryText> Normalize(const char* sql, bool utility_only) {
   const auto query = ParsedQuery::Parse(sql, {});
@@ -161,7 +129,8 @@ Result<ExtractedComments> ExtractComments(const char* sql, const ParserOptions& 
   ExtractedComments extracted;
   for (size_t i = 0; i < result.comment_count && !error; ++i) {
     PostgresDeparseComment& comment = *result.comments[i];
-    extracted.texts_.push_back(Own(std::exchange(comment.str, nullptr)));
+    char* text = std::exchange(comment.str, nullptr);
+    extracted.texts_.emplace_back(text, std::strlen(text));
     extracted.comments_.push_back(
         {.match_location = comment.match_location,
          .newlines_before = static_cast<uint32_t>(comment.newlines_before_comment),

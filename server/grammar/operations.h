@@ -24,9 +24,6 @@ struct Tokens {
   std::vector<std::string_view> names;  // of the tokens that occur, in the order of appearance
 };
 
-// CREATE FUNCTION and DO statements as PL/pgSQL trees, in the library's JSON.
-Result<LibraryText> ParsePlpgsql(const char* sql);
-
 // Constants replaced by $n; with `utility_only` in utility statements only (17 and later). Parses:
 // ParsedQuery::Normalize shares a parse.
 Result<LibraryText> Normalize(const char* sql, bool utility_only);

@@ -96,7 +96,8 @@ Pieces ParsedQuery::Split() const {
   return pieces;
 }
 
-Result<std::string_view> ParsedQuery::Format(const Layout& layout, bool keep_comments) {
+Result<std::string_view> ParsedQuery::Format(const Layout& layout, bool keep_comments,
+                                             bool verify) {
   if (auto error = CheckLayout(layout)) return *error;
   std::vector<Comment> comments;
   ExtractedComments extracted;
@@ -106,7 +107,7 @@ Result<std::string_view> ParsedQuery::Format(const Layout& layout, bool keep_com
     extracted = std::move(result.value());
     comments = extracted.comments();
   }
-  return DeparseStatements(scope_, statements_, layout, comments, results_);
+  return PrintStatements(scope_, statements_, layout, comments, verify, results_);
 }
 
 Result<LibraryText> ParsedQuery::Normalize(bool utility_only) const {

@@ -44,7 +44,8 @@ class ParsedQuery {
   Pieces Split() const;
 
   // The statements printed again, comments kept where the grammar can and `keep_comments` is set.
-  Result<std::string_view> Format(const Layout& layout, bool keep_comments);
+  // With `verify` what was printed is parsed again and compared with the tree (kDeparseMismatch).
+  Result<std::string_view> Format(const Layout& layout, bool keep_comments, bool verify);
 
   // The text with $n in place of its constants; with `utility_only` in utility statements only (17
   // and later). See normalize.h.

@@ -349,7 +349,7 @@ absl::Status FillJob(v1::DeparseRequest& request, const Limits& limits, pool::Jo
 absl::Status FillJob(v1::FormatRequest& request, const Limits& limits, pool::Job& job) {
   if (absl::Status status = SetLayout(request.layout(), job.header); !status.ok()) return status;
   SetFlag(job.header, request.drop_comments(), channel::kFlagDropComments);
-  SetFlag(job.header, request.verify(), channel::kFlagVerify);
+  SetFlag(job.header, !request.has_verify() || request.verify(), channel::kFlagVerify);
   return FillQuery(request, limits, channel::kOpFormat, job);
 }
 
@@ -390,6 +390,8 @@ absl::Status FillJob(v1::AnalyzeRequest& request, const Limits& limits, pool::Jo
   SetFingerprintOptions(request.fingerprint_options(), job.header);
   SetFlag(job.header, request.utility_only(), channel::kFlagNormalizeUtilityOnly);
   SetFlag(job.header, request.drop_comments(), channel::kFlagDropComments);
+  // Format verifies here as it does by default alone.
+  SetFlag(job.header, (operations & channel::kOpFormat) != 0, channel::kFlagVerify);
   job.header.truncate_limit = request.truncate_limit();
   return FillQuery(request, limits, operations, job);
 }

@@ -12,7 +12,9 @@
 #include "grammar/deparse.h"
 #include "grammar/operations.h"
 #include "grammar/parsed_query.h"
+#include "grammar/plpgsql.h"
 #include "grammar/schema.h"
+#include "grammar/tree_reader.h"
 #include "grammar/tree_writer.h"
 #include "text/positions.h"
 #include "text/utf8.h"
@@ -253,11 +255,12 @@ class JobRun {
   }
 
   void AddFormatted(grammar::ParsedQuery& query) {
-    if (auto error = RefuseVerify()) return AddError(channel::kOpFormat, *error);
     grammar::Layout layout = LayoutOf(header_);
     layout.pretty = layout.pretty || grammar::kFeatures.pretty_print;
     const bool keep_comments = !(header_.flags & channel::kFlagDropComments);
-    AddText(channel::kOpFormat, SectionKind::kFormatted, query.Format(layout, keep_comments));
+    const bool verify = header_.flags & channel::kFlagVerify;
+    AddText(channel::kOpFormat, SectionKind::kFormatted,
+            query.Format(layout, keep_comments, verify));
   }
 
   void AddNormalized(const grammar::ParsedQuery& query) {
@@ -350,12 +353,6 @@ class JobRun {
   // ---- trees ----
 
   void Deparse() {
-    if (header_.tree_format != channel::TreeFormat::kProtobuf) {
-      return AddError(channel::kOpDeparse,
-                      Unimplemented("this build deparses protobuf trees only: send `protobuf`"));
-    }
-    if (auto error = RefuseDirectConversion()) return AddError(channel::kOpDeparse, *error);
-    if (auto error = RefuseVerify()) return AddError(channel::kOpDeparse, *error);
     const auto comments = ReadComments(comments_, header_.comment_count);
     if (!comments) {
       return AddError(channel::kOpDeparse,
@@ -363,13 +360,38 @@ class JobRun {
     }
     grammar::LibraryScope scope;
     std::vector<grammar::LibraryText> results;
-    const auto sql = grammar::DeparseProtobuf(scope, text_, LayoutOf(header_), *comments, results);
+    const auto sql = DeparseTree(scope, *comments, results);
     if (sql.ok() && text::FindInvalid(sql.value())) {
       return AddError(channel::kOpDeparse,
                       MakeGrammarError(Reason::kInvalidTree,
                                        "the tree holds strings that are not valid UTF-8"));
     }
     AddText(channel::kOpDeparse, SectionKind::kDeparsed, sql);
+  }
+
+  Result<std::string_view> DeparseTree(grammar::LibraryScope& scope,
+                                       const std::vector<grammar::Comment>& comments,
+                                       std::vector<grammar::LibraryText>& results) {
+    const grammar::Layout layout = LayoutOf(header_);
+    const bool verify = header_.flags & channel::kFlagVerify;
+    const bool json = header_.tree_format == channel::TreeFormat::kJson;
+    if (!json && header_.tree_format != channel::TreeFormat::kProtobuf) {
+      return MakeGrammarError(Reason::kUnsupportedOption, "trees to deparse are protobuf or JSON");
+    }
+    if (header_.conversion == channel::Conversion::kLibrary) {
+      if (json || verify) {
+        return MakeGrammarError(Reason::kUnsupportedOption,
+                                "the library deparses protobuf without verification: leave "
+                                "`conversion` out");
+      }
+      return grammar::DeparseByLibrary(scope, text_, layout, comments, results);
+    }
+    const auto begin = Clock::now();
+    const auto statements =
+        json ? grammar::ReadJsonTree(scope, text_) : grammar::ReadProtobufTree(scope, text_);
+    parse_ns_ = NanosecondsSince(begin);
+    if (!statements.ok()) return statements.error();
+    return grammar::PrintStatements(scope, statements.value(), layout, comments, verify, results);
   }
 
   // ---- the grammar itself ----
@@ -387,6 +409,8 @@ class JobRun {
     add(grammar::kFeatures.summary, channel::kFeatureSummary);
     add(true, channel::kFeatureDirectConversion);
     add(true, channel::kFeatureColumnar);
+    add(true, channel::kFeatureDeparseJson);
+    add(true, channel::kFeatureVerify);
     const channel::DescriptionRecord record = {
         .major = identity.major,
         .postgres_version_num = identity.postgres_version_num,
@@ -417,16 +441,6 @@ class JobRun {
   }
 
   // ---- options that this build or an operation does not take ----
-
-  std::optional<GrammarError> RefuseDirectConversion() const {
-    if (header_.conversion != channel::Conversion::kDirect) return std::nullopt;
-    return Unimplemented("this build converts by the library only: ask for CONVERSION_LIBRARY");
-  }
-
-  std::optional<GrammarError> RefuseVerify() const {
-    if (!(header_.flags & channel::kFlagVerify)) return std::nullopt;
-    return Unimplemented("this build cannot verify what it prints: leave `verify` out");
-  }
 
   std::optional<GrammarError> RefuseParserOptions() const {
     if (parser_options_ == grammar::ParserOptions{}) return std::nullopt;

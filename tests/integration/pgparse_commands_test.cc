@@ -69,6 +69,13 @@ TEST_F(PgparseCommands, ParsePrintsAViewForPeople) {
   EXPECT_EQ(view.find('\x1B'), std::string::npos);
 }
 
+TEST_F(PgparseCommands, ParsePrintsColumnsAsATable) {
+  const std::string table = Answer({"parse", "--format", "columnar", "SELECT a FROM t"});
+  EXPECT_NE(table.find("\n       0        0  RawStmt "), std::string::npos) << table;
+  EXPECT_NE(table.find("7        ColumnRef "), std::string::npos) << table;
+  EXPECT_NE(table.find(" sval=\"a\"\n"), std::string::npos) << table;
+}
+
 TEST_F(PgparseCommands, AProtobufTreeGoesThroughAPipeToDeparse) {
   const std::string tree = Answer({"parse", "--format", "protobuf", "select  1 ,2"});
   EXPECT_EQ(tree, *started_.client->ParseProtobuf("select  1 ,2"));

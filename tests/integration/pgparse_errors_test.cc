@@ -126,7 +126,7 @@ TEST_F(PgparseErrors, ATreeThatIsNoneIsABadInput) {
 
 TEST_F(PgparseErrors, WrongOptionsAreToldWithoutTalkingToAServer) {
   const Result format = {2,
-                         "pgparse parse: --format: \"xml\" is not one of json, protobuf, tree\n"
+                         "pgparse parse: --format: \"xml\" is not one of json, protobuf, columnar, tree\n"
                          "Run 'pgparse parse --help' for help.\n"};
   EXPECT_EQ(Failure({"parse", "--format", "xml", "SELECT 1", "--address", "unix:/none"}), format);
   EXPECT_EQ(Failure({"dance"}).first, 2);

@@ -126,7 +126,7 @@ TEST_F(ArgumentsTest, WrongUseIsOneLineAndAHint) {
   EXPECT_EQ(Refused({"dance"}),
             "pgparse: there is no command \"dance\"\nRun 'pgparse --help' for help.\n");
   EXPECT_EQ(Refused({"parse", "x", "--format", "xml"}),
-            "pgparse parse: --format: \"xml\" is not one of json, protobuf, tree\n"
+            "pgparse parse: --format: \"xml\" is not one of json, protobuf, columnar, tree\n"
             "Run 'pgparse parse --help' for help.\n");
   EXPECT_NE(Refused({}).find("a command is needed"), std::string::npos);
   EXPECT_NE(Refused({"parse", "a", "b"}).find("not expected: b"), std::string::npos);
@@ -136,6 +136,8 @@ TEST_F(ArgumentsTest, WrongUseIsOneLineAndAHint) {
   EXPECT_NE(Refused({"format", "--indent", "-1"}).find("0 to 64"), std::string::npos);
   EXPECT_NE(Refused({"deparse", "abc"}).find("--from json"), std::string::npos);
   EXPECT_NE(Refused({"parse", "x", "--json", "--format", "tree"}).find("exclude"),
+            std::string::npos);
+  EXPECT_NE(Refused({"parse", "x", "--json", "--format", "columnar"}).find("exclude"),
             std::string::npos);
 }
 

@@ -1,4 +1,5 @@
 #include "grammar/operations.h"
+#include "grammar/plpgsql.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -147,8 +148,8 @@ class DeparseProtobufTest : public testing::Test {
 
 TEST_F(DeparseProtobufTest, PrintsStatements) {
   const std::string tree = TreeOf("select a  from t;  select 2");
-  EXPECT_EQ(DeparseProtobuf(scope_, tree, {}, {}, results_).value(), "SELECT a FROM t; SELECT 2");
-  EXPECT_EQ(DeparseProtobuf(scope_, "", {}, {}, results_).value(), "");
+  EXPECT_EQ(DeparseByLibrary(scope_, tree, {}, {}, results_).value(), "SELECT a FROM t; SELECT 2");
+  EXPECT_EQ(DeparseByLibrary(scope_, "", {}, {}, results_).value(), "");
 }
 
 TEST_F(DeparseProtobufTest, TakesAllLayoutOptionsWhereTheGrammarCan) {
@@ -158,7 +159,7 @@ TEST_F(DeparseProtobufTest, TakesAllLayoutOptionsWhereTheGrammarCan) {
                       .max_line_length = 10,
                       .trailing_newline = true,
                       .commas_start_of_line = true};
-  const auto result = DeparseProtobuf(scope_, tree, layout, {}, results_);
+  const auto result = DeparseByLibrary(scope_, tree, layout, {}, results_);
   if (!kFeatures.pretty_print) {
     EXPECT_EQ(result.error().reason, Reason::kUnsupportedOption);
     return;
@@ -169,7 +170,7 @@ TEST_F(DeparseProtobufTest, TakesAllLayoutOptionsWhereTheGrammarCan) {
 TEST_F(DeparseProtobufTest, PlacesComments) {
   const std::string tree = TreeOf("SELECT a, b FROM t");
   const std::vector<Comment> comments = {{.match_location = 10, .text = "-- note"}};
-  const auto result = DeparseProtobuf(scope_, tree, {}, comments, results_);
+  const auto result = DeparseByLibrary(scope_, tree, {}, comments, results_);
   if (!kFeatures.comments) {
     EXPECT_EQ(result.error().reason, Reason::kUnsupportedOption);
     return;
@@ -183,7 +184,7 @@ TEST_F(DeparseProtobufTest, PlacesComments) {
 TEST_F(DeparseProtobufTest, RefusesMalformedTrees) {
   for (const std::string& tree :
        {std::string("garbage"), std::string("\xff\xff\xff"), TreeOf("SELECT 1").substr(0, 5)}) {
-    const auto result = DeparseProtobuf(scope_, tree, {}, {}, results_);
+    const auto result = DeparseByLibrary(scope_, tree, {}, {}, results_);
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().reason, Reason::kInvalidTree);
   }

@@ -182,7 +182,7 @@ TEST(ParsedQuery, TakesFingerprintOptions) {
 TEST(ParsedQuery, FormatsStatements) {
   auto query = ParsedQuery::Parse("select  1 ;  select a from t where b=2", {});
   const Layout layout{.pretty = kFeatures.pretty_print};
-  const std::string_view formatted = query.value()->Format(layout, true).value();
+  const std::string_view formatted = query.value()->Format(layout, true, true).value();
   EXPECT_EQ(formatted, kFeatures.pretty_print ? "SELECT 1;\n\nSELECT a\nFROM t\nWHERE b = 2"
                                               : "SELECT 1; SELECT a FROM t WHERE b = 2");
 }
@@ -192,7 +192,7 @@ TEST(ParsedQuery, NeverCommentsTheNextStatementOut) {
   if (!kFeatures.comments) GTEST_SKIP() << "this grammar drops comments";
   for (const bool pretty : {false, true}) {
     auto query = ParsedQuery::Parse("SELECT a FROM t WHERE x = 1 -- w\n;\nSELECT 2 -- end", {});
-    const std::string formatted(query.value()->Format({.pretty = pretty}, true).value());
+    const std::string formatted(query.value()->Format({.pretty = pretty}, true, true).value());
     EXPECT_THAT(formatted, HasSubstr("-- w\n"));
     EXPECT_TRUE(formatted.ends_with("-- end")) << formatted;
     auto again = ParsedQuery::Parse(formatted.c_str(), {});
@@ -206,13 +206,13 @@ TEST(ParsedQuery, KeepsAllComments) {
   auto query = ParsedQuery::Parse(
       "-- head\nSELECT a, /* in */ b FROM t; -- after\n\n/* before */ SELECT 2; -- end\n", {});
   EXPECT_EQ(
-      query.value()->Format({.pretty = true, .trailing_newline = true}, true).value(),
+      query.value()->Format({.pretty = true, .trailing_newline = true}, true, true).value(),
       "-- head\nSELECT\n    a,\n    /* in */b\nFROM t;\n\n-- after\n\n/* before */\nSELECT 2\n"
       "-- end\n");
-  EXPECT_EQ(query.value()->Format({.pretty = true}, false).value(),
+  EXPECT_EQ(query.value()->Format({.pretty = true}, false, true).value(),
             "SELECT a, b\nFROM t;\n\nSELECT 2");
   auto comments_only = ParsedQuery::Parse("-- one\n/* two */", {});
-  EXPECT_EQ(comments_only.value()->Format({.pretty = true}, true).value(), "-- one\n/* two */");
+  EXPECT_EQ(comments_only.value()->Format({.pretty = true}, true, true).value(), "-- one\n/* two */");
 }
 
 TEST(ParsedQuery, FindsFunctionsWithoutText) {

@@ -119,7 +119,7 @@ TEST_F(LargeStackTest, StatementsThatAreTooDeepEndInAnErrorOrInLastWords) {
     const auto query = grammar::ParsedQuery::Parse(sql.c_str(), {});
     const auto json = query.value()->LibraryJson();
     if (json.ok() || json.error().reason != Reason::kNestingTooDeep) _exit(3);
-    const auto formatted = query.value()->Format({}, true);
+    const auto formatted = query.value()->Format({}, true, true);
     if (formatted.ok() || formatted.error().reason != Reason::kNestingTooDeep) _exit(4);
   };
   if (PGPARSED_GRAMMAR >= 18) {

@@ -257,10 +257,6 @@ TEST(AnswerJob, SaysWhatThisBuildLacks) {
   };
   EXPECT_EQ(reason({.operations = channel::kOpSplit, .split_method = SplitMethod::kTolerant}),
             Reason::kUnimplemented);
-  EXPECT_EQ(reason({.operations = channel::kOpFormat, .flags = channel::kFlagVerify}),
-            Reason::kUnimplemented);
-  EXPECT_EQ(reason({.operations = channel::kOpDeparse, .tree_format = TreeFormat::kJson}),
-            Reason::kUnimplemented);
 }
 
 TEST(AnswerJob, TakesParserOptionsWhereTheGrammarHasThem) {

@@ -1,0 +1,188 @@
+#include <cstring>
+#include <utility>
+
+// Last: its macros would break other headers.
+#include "grammar/plpgsql_types.h"
+
+namespace pgparsed::grammar {
+namespace {
+
+thread_local RowVariables* row_variables = nullptr;
+
+#if PGPARSED_GRAMMAR < 18
+
+// As PostgreSQL folds names, without the space that declarations may leave behind them.
+bool IsRefcursor(const char* type) {
+  if (type == nullptr) return false;
+  constexpr char kSchema[] = "pg_catalog.";
+  if (strncasecmp(type, kSchema, sizeof kSchema - 1) == 0) type += sizeof kSchema - 1;
+  constexpr char kName[] = "refcursor";
+  constexpr size_t kLength = sizeof kName - 1;
+  return strncasecmp(type, kName, kLength) == 0 &&
+         type[kLength + std::strspn(type + kLength, " \t\n\r\f\v")] == '\0';
+}
+
+#endif
+
+}  // namespace
+
+RowVariables::RowVariables() { row_variables = this; }
+
+RowVariables::~RowVariables() { row_variables = nullptr; }
+
+bool RowVariables::Contains(const RowVariable* list, const char* name, int line) {
+  for (; list != nullptr; list = list->next) {
+    if (list->line == line && std::strcmp(list->name, name) == 0) return true;
+  }
+  return false;
+}
+
+bool RowVariables::Learn() {
+  bool any = false;
+  while (met_ != nullptr) {
+    RowVariable* variable = std::exchange(met_, met_->next);
+    if (Contains(rows_, variable->name, variable->line)) continue;
+    variable->next = rows_;
+    rows_ = variable;
+    any = true;
+  }
+  return any;
+}
+
+void RowVariables::NoteFieldOf(const PLpgSQL_nsitem* item) {
+  const auto* var = reinterpret_cast<const PLpgSQL_var*>(plpgsql_Datums[item->itemno]);
+  if (var->datatype->typoid != InvalidOid || Contains(met_, var->refname, var->lineno)) return;
+  auto* variable = static_cast<RowVariable*>(palloc(sizeof(RowVariable)));
+  *variable = {.name = var->refname, .line = var->lineno, .next = met_};
+  met_ = variable;
+}
+
+void RowVariables::Decide(const char* name, int line, PLpgSQL_type* type) const {
+  if (type->typoid != InvalidOid || !Contains(rows_, name, line)) return;
+  type->ttype = PLPGSQL_TTYPE_REC;
+  type->typoid = RECORDOID;
+}
+
+}  // namespace pgparsed::grammar
+
+// The linker's names: callers of f in other object files reach __wrap_f, and __real_f is the
+// library's f.
+extern "C" {
+
+PLpgSQL_variable* __real_plpgsql_build_variable(const char* refname, int lineno,
+                                                PLpgSQL_type* dtype, bool add2namespace);
+
+PLpgSQL_variable* __wrap_plpgsql_build_variable(const char* refname, int lineno,
+                                                PLpgSQL_type* dtype, bool add2namespace) {
+#if PGPARSED_GRAMMAR < 18
+  if (pgparsed::grammar::IsRefcursor(dtype->typname)) dtype->typoid = REFCURSOROID;
+#endif
+  if (pgparsed::grammar::row_variables != nullptr) {
+    pgparsed::grammar::row_variables->Decide(refname, lineno, dtype);
+  }
+  return __real_plpgsql_build_variable(refname, lineno, dtype, add2namespace);
+}
+
+bool __real_plpgsql_parse_dblword(char* word1, char* word2, PLwdatum* wdatum, PLcword* cword);
+
+bool __wrap_plpgsql_parse_dblword(char* word1, char* word2, PLwdatum* wdatum, PLcword* cword) {
+  if (__real_plpgsql_parse_dblword(word1, word2, wdatum, cword)) return true;
+  if (pgparsed::grammar::row_variables != nullptr) {
+    const PLpgSQL_nsitem* item =
+        plpgsql_ns_lookup(plpgsql_ns_top(), false, word1, nullptr, nullptr, nullptr);
+    if (item != nullptr && item->itemtype == PLPGSQL_NSTYPE_VAR) {
+      pgparsed::grammar::row_variables->NoteFieldOf(item);
+    }
+  }
+  return false;
+}
+
+bool __real_plpgsql_parse_tripword(char* word1, char* word2, char* word3, PLwdatum* wdatum,
+                                   PLcword* cword);
+
+bool __wrap_plpgsql_parse_tripword(char* word1, char* word2, char* word3, PLwdatum* wdatum,
+                                   PLcword* cword) {
+  if (__real_plpgsql_parse_tripword(word1, word2, word3, wdatum, cword)) return true;
+  if (pgparsed::grammar::row_variables != nullptr) {
+    // label.variable.field, or variable.field.field.
+    const PLpgSQL_nsitem* item =
+        plpgsql_ns_lookup(plpgsql_ns_top(), false, word1, word2, nullptr, nullptr);
+    if (item == nullptr) {
+      item = plpgsql_ns_lookup(plpgsql_ns_top(), false, word1, nullptr, nullptr, nullptr);
+    }
+    if (item != nullptr && item->itemtype == PLPGSQL_NSTYPE_VAR) {
+      pgparsed::grammar::row_variables->NoteFieldOf(item);
+    }
+  }
+  return false;
+}
+
+#if PGPARSED_GRAMMAR < 17
+
+PLpgSQL_type* __real_plpgsql_build_datatype(Oid typeOid, int32 typmod, Oid collation,
+                                            TypeName* origtypname);
+
+PLpgSQL_type* __wrap_plpgsql_build_datatype(Oid typeOid, int32 typmod, Oid collation,
+                                            TypeName* origtypname) {
+  PLpgSQL_type* type = __real_plpgsql_build_datatype(typeOid, typmod, collation, origtypname);
+  // For cursors, which are declared without a type's name.
+  if (typeOid == REFCURSOROID) type->typoid = REFCURSOROID;
+  return type;
+}
+
+#endif
+
+#if PGPARSED_GRAMMAR >= 18
+
+// Called for qualified types. What is not in pg_catalog counts as a row.
+Oid __wrap_LookupExplicitNamespace(const char* nspname, bool missing_ok);
+
+Oid __wrap_LookupExplicitNamespace(const char* nspname, bool missing_ok) {
+  (void)missing_ok;
+  return std::strcmp(nspname, "pg_catalog") == 0 ? PG_CATALOG_NAMESPACE : PG_PUBLIC_NAMESPACE;
+}
+
+// Called for VARIADIC arguments. The library's types lack what tells true arrays.
+Oid __wrap_get_element_type(Oid typid);
+
+Oid __wrap_get_element_type(Oid typid) {
+  if (typid == RECORDARRAYOID) return RECORDOID;
+  if (typid == UNKNOWNOID) return UNKNOWNOID;  // %TYPE, which may be an array
+  HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(typid));
+  const auto* type = reinterpret_cast<const FormData_pg_type*>(GETSTRUCT(tuple));
+  return type->typlen == -1 ? type->typelem : InvalidOid;
+}
+
+PLpgSQL_type* __real_plpgsql_build_datatype(Oid typeOid, int32 typmod, Oid collation,
+                                            TypeName* origtypname);
+
+PLpgSQL_type* __wrap_plpgsql_build_datatype(Oid typeOid, int32 typmod, Oid collation,
+                                            TypeName* origtypname) {
+  PLpgSQL_type* type = __real_plpgsql_build_datatype(typeOid, typmod, collation, origtypname);
+  if (typeOid == RECORDARRAYOID && origtypname != nullptr) {
+    type->ttype = PLPGSQL_TTYPE_SCALAR;
+    type->typisarray = true;
+    // As PostgreSQL names array types.
+    type->typname = psprintf("_%s", strVal(llast(origtypname->names)));
+    truncate_identifier(type->typname, static_cast<int>(std::strlen(type->typname)), false);
+  }
+  return type;
+}
+
+PLpgSQL_type* __real_plpgsql_build_datatype_arrayof(PLpgSQL_type* dtype);
+
+PLpgSQL_type* __wrap_plpgsql_build_datatype_arrayof(PLpgSQL_type* dtype) {
+  if (dtype->typoid != InvalidOid) return __real_plpgsql_build_datatype_arrayof(dtype);
+  auto* type = static_cast<PLpgSQL_type*>(palloc0(sizeof(PLpgSQL_type)));
+  type->typname = psprintf("%s[]", dtype->typname);
+  type->ttype = PLPGSQL_TTYPE_SCALAR;
+  type->typlen = -1;
+  type->typtype = TYPTYPE_BASE;
+  type->typisarray = true;
+  type->atttypmod = -1;
+  return type;
+}
+
+#endif
+
+}  // extern "C"
