@@ -5,10 +5,13 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "grammar/byte_sink.h"
+#include "grammar/deparse.h"
 #include "grammar/operations.h"
 #include "grammar/parsed_query.h"
+#include "grammar/tree_reader.h"
 #include "grammar/tree_writer.h"
 #include "text/positions.h"
 
@@ -97,6 +100,15 @@ uint64_t LibraryDeparse(const std::string& tree) {
   return bytes;
 }
 
+uint64_t DirectDeparse(const std::string& tree) {
+  grammar::LibraryScope scope;
+  std::vector<grammar::LibraryText> results;
+  const auto statements = grammar::ReadProtobufTree(scope, tree);
+  if (!statements.ok()) return 0;
+  const auto printed = grammar::PrintStatements(scope, statements.value(), {}, {}, false, results);
+  return printed.ok() ? printed.value().size() : 0;
+}
+
 uint64_t Format(const std::string& text) {
   return Parsed(text, [](grammar::ParsedQuery& query) {
     const auto formatted = query.Format({.pretty = grammar::kFeatures.pretty_print}, true, true);
@@ -126,6 +138,7 @@ constexpr Variant kVariants[] = {
     {"direct_json", DirectJson, nullptr},
     {"columnar", Columnar, nullptr},
     {"library_deparse", LibraryDeparse, TreeOf},
+    {"direct_deparse", DirectDeparse, TreeOf},
     {"format", Format, nullptr},
     {"library_normalize", LibraryNormalize, nullptr},
     {"direct_normalize", DirectNormalize, nullptr},

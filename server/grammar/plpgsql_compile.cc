@@ -99,7 +99,9 @@ PLpgSQL_type* BuiltInType(Oid oid) { return plpgsql_build_datatype(oid, -1, Inva
 
 // A function may end without RETURN: PL/pgSQL adds it, outside of the block's exception handlers.
 void AddReturn(PLpgSQL_function& function) {
-  if (function.action->exceptions != nullptr) {
+  // From 18 on a label would make the RETURN part of the labelled block.
+  const bool labelled = PGPARSED_GRAMMAR >= 18 && function.action->label != nullptr;
+  if (function.action->exceptions != nullptr || labelled) {
     auto* outer = New<PLpgSQL_stmt_block>();
     outer->cmd_type = PLPGSQL_STMT_BLOCK;
     outer->body = lappend(nullptr, function.action);
@@ -153,7 +155,9 @@ struct Signature {
   Oid declared_type;  // that the function returns
 };
 
-Oid TypeOf(const TypeName* name) { return typeTypeId(LookupTypeName(nullptr, name, nullptr, false)); }
+Oid TypeOf(const TypeName* name) {
+  return typeTypeId(LookupTypeName(nullptr, name, nullptr, false));
+}
 
 // The library cannot look up %TYPE: to it such a type is "unknown".
 TypeName* LookedUp(TypeName* name) {
@@ -186,10 +190,10 @@ Signature ReadSignature(const CreateFunctionStmt& statement, const char* name) {
   List* defaults;
   Oid variadic_type;
   Oid required_type;
-  interpret_function_parameter_list(
-      New<ParseState>(), signature.parameters, InvalidOid,
-      statement.is_procedure ? OBJECT_PROCEDURE : OBJECT_FUNCTION, &input_types, &input_type_list,
-      &all_types, &modes, &names, &input_names, &defaults, &variadic_type, &required_type);
+  interpret_function_parameter_list(New<ParseState>(), signature.parameters, InvalidOid,
+                                    statement.is_procedure ? OBJECT_PROCEDURE : OBJECT_FUNCTION,
+                                    &input_types, &input_type_list, &all_types, &modes, &names,
+                                    &input_names, &defaults, &variadic_type, &required_type);
 
   if (statement.is_procedure) {
     signature.declared_type = OidIsValid(required_type) ? required_type : VOIDOID;
@@ -215,8 +219,8 @@ Signature ReadSignature(const CreateFunctionStmt& statement, const char* name) {
     const auto* parameter =
         static_cast<const FunctionParameter*>(list_nth(signature.parameters, i));
     signature.types[i] = TypeOf(parameter->argType);
-    argument_modes[i] = static_cast<char>(
-        parameter->mode == FUNC_PARAM_DEFAULT ? FUNC_PARAM_IN : parameter->mode);
+    argument_modes[i] =
+        static_cast<char>(parameter->mode == FUNC_PARAM_DEFAULT ? FUNC_PARAM_IN : parameter->mode);
   }
   cfunc_resolve_polymorphic_argtypes(count, signature.types, argument_modes, nullptr, true, name);
   return signature;
@@ -289,8 +293,8 @@ Oid ResolvedResult(Oid type) {
 void SetResult(const CreateFunctionStmt& statement, const Signature& signature, int outputs,
                PLpgSQL_function& function) {
   const Oid type = ResolvedResult(signature.declared_type);
-  const bool known = type == VOIDOID || type == RECORDOID || type == RECORDARRAYOID ||
-                     type == UNKNOWNOID;
+  const bool known =
+      type == VOIDOID || type == RECORDOID || type == RECORDARRAYOID || type == UNKNOWNOID;
   if (!known && get_typtype(type) == TYPTYPE_PSEUDO) {
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                     errmsg("PL/pgSQL functions cannot return type %s", format_type_be(type))));
@@ -482,10 +486,9 @@ std::optional<std::string_view> BodyError(const Node* statement, const Body& bod
 }  // namespace
 
 Result<const PLpgSQL_function*> CompilePlpgsql(void* memory_context, const Node* statement) {
-  const Body body =
-      BodyIn(IsA(statement, DoStmt)
-                 ? reinterpret_cast<const DoStmt*>(statement)->args
-                 : reinterpret_cast<const CreateFunctionStmt*>(statement)->options);
+  const Body body = BodyIn(IsA(statement, DoStmt)
+                               ? reinterpret_cast<const DoStmt*>(statement)->args
+                               : reinterpret_cast<const CreateFunctionStmt*>(statement)->options);
   const PLpgSQL_function* function = nullptr;
   if (body.language != "plpgsql") {
     auto error = RunGuarded(memory_context, Reason::kSqlSyntaxError,

@@ -18,9 +18,8 @@ class Writer {
     TakeCommaBack();
     if (auto error = guard_.error()) return *std::move(error);
     if (unknown_ != nullptr) {
-      return MakeGrammarError(Reason::kInternal,
-                              "the compiler made a " + std::string(unknown_) +
-                                  " that this build does not know");
+      return MakeGrammarError(Reason::kInternal, "the compiler made a " + std::string(unknown_) +
+                                                     " that this build does not know");
     }
     return std::move(out_);
   }

@@ -21,12 +21,12 @@ extern "C" {
 #define plpgsql_variable_conflict pgparsed_plain_plpgsql_variable_conflict
 #endif
 
+#include <plpgsql.h>  // PostgreSQL's: in quotes it would be the one of this folder
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include <plpgsql.h>  // PostgreSQL's: in quotes it would be the one of this folder
 
 #if PGPARSED_GRAMMAR < 17
 #undef plpgsql_check_syntax

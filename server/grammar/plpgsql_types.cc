@@ -142,7 +142,7 @@ Oid __wrap_LookupExplicitNamespace(const char* nspname, bool missing_ok) {
   return std::strcmp(nspname, "pg_catalog") == 0 ? PG_CATALOG_NAMESPACE : PG_PUBLIC_NAMESPACE;
 }
 
-// Called for VARIADIC arguments. The library's types lack what tells true arrays.
+// Called for VARIADIC arguments. The library's types have no element types.
 Oid __wrap_get_element_type(Oid typid);
 
 Oid __wrap_get_element_type(Oid typid) {
@@ -150,7 +150,10 @@ Oid __wrap_get_element_type(Oid typid) {
   if (typid == UNKNOWNOID) return UNKNOWNOID;  // %TYPE, which may be an array
   HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(typid));
   const auto* type = reinterpret_cast<const FormData_pg_type*>(GETSTRUCT(tuple));
-  return type->typlen == -1 ? type->typelem : InvalidOid;
+  // The name is all that tells an array there (makeArrayTypeName), and whether it is one is all
+  // that the caller asks.
+  const bool is_array = type->typlen == -1 && NameStr(type->typname)[0] == '_';
+  return is_array ? UNKNOWNOID : InvalidOid;
 }
 
 PLpgSQL_type* __real_plpgsql_build_datatype(Oid typeOid, int32 typmod, Oid collation,
