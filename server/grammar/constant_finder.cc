@@ -8,10 +8,6 @@
 // Last: its macros would break other headers.
 #include "grammar/guarded.h"
 
-extern "C" {
-#include "nodes/nodeFuncs.h"
-}
-
 namespace pgparsed::grammar {
 namespace {
 
@@ -44,25 +40,20 @@ bool AllPositions(const List* list) {
   return true;
 }
 
-bool AddChild(Node* child, void* walk) {
-  static_cast<NodeWalk*>(walk)->Add(child);
-  return false;
-}
-
 }  // namespace
 
 ConstantFinder::ConstantFinder(void* memory_context, bool utility_only)
-    : memory_context_(memory_context), utility_only_(utility_only) {}
+    : memory_context_(memory_context), utility_only_(utility_only), children_(memory_context) {}
 
 std::optional<GrammarError> ConstantFinder::Find(const void* statements) {
   walk_.Add(statements);
   if (auto error = RunGuarded(memory_context_, Reason::kInternal, [&] { Walk(); })) return error;
-  return error_;
+  return children_.error();
 }
 
 void ConstantFinder::Walk() {
   NodeVisit visit;
-  while (!error_ && walk_.Next(visit)) {
+  while (!children_.error() && walk_.Next(visit)) {
     if (visit.mark == kNextTarget) {
       NextTarget();
     } else if (visit.mark == kNextGroupItem) {
@@ -202,28 +193,10 @@ void ConstantFinder::VisitOption(const void* node) {
   walk_.Add(option->arg);
 }
 
-// Adds what PostgreSQL's own walker of raw expressions finds below a node. A node that it does not
-// know, of a utility statement, has no constants that count.
+// A node that PostgreSQL's walker of raw expressions does not know, of a utility statement, has no
+// constants that count.
 void ConstantFinder::AddExpressionChildren(const void* node) {
-  const auto walk = [&] {
-#if PGPARSED_GRAMMAR >= 17
-    raw_expression_tree_walker_impl(static_cast<Node*>(const_cast<void*>(node)), AddChild, &walk_);
-#else
-    // Declared without parameters, called with these.
-    const auto callback = reinterpret_cast<bool (*)()>(reinterpret_cast<void (*)()>(&AddChild));
-    raw_expression_tree_walker(static_cast<Node*>(const_cast<void*>(node)), callback, &walk_);
-#endif
-  };
-  const auto tag = static_cast<size_t>(nodeTag(node));
-  if (tag >= walkable_.size()) return;
-  Walkable& walkable = walkable_[tag];
-  if (walkable == Walkable::kUnknown) {
-    auto error = RunGuarded(memory_context_, Reason::kInternal, walk);
-    walkable = error ? Walkable::kNo : Walkable::kYes;
-    if (error && !error->message.starts_with("unrecognized node type")) error_ = std::move(error);
-  } else if (walkable == Walkable::kYes) {
-    walk();
-  }
+  for (const void* child : children_.Of(node)) walk_.Add(child);
 }
 
 // The order of the parts decides which constant gets which number: it is the library's.

@@ -2,13 +2,13 @@
 // normalizing (normalize.h). For sources of this folder.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "grammar/error.h"
+#include "grammar/expression_children.h"
 #include "grammar/node_walk.h"
 
 namespace pgparsed::grammar {
@@ -103,11 +103,7 @@ class ConstantFinder {
   int32_t next_parameter_ = -1;
   int32_t highest_parameter_ = 0;
   uint64_t selects_ = 0;  // SELECTs with targets seen
-  std::optional<GrammarError> error_;
-
-  // What PostgreSQL's walker of raw expressions knows of a node tag.
-  enum class Walkable : uint8_t { kUnknown, kYes, kNo };
-  std::array<Walkable, 1024> walkable_{};
+  ExpressionChildren children_;
 };
 
 }  // namespace pgparsed::grammar

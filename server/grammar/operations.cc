@@ -76,6 +76,13 @@ Result<LibraryText> Normalize(const char* sql, bool utility_only) {
   return query.value()->Normalize(utility_only);
 }
 
+Result<std::string> Summarize(const char* sql, const ParserOptions& options,
+                              uint32_t truncate_limit) {
+  const auto query = ParsedQuery::Parse(sql, options);
+  if (!query.ok()) return query.error();
+  return query.value()->Summarize(truncate_limit);
+}
+
 Result<Tokens> Scan(const char* sql, const ParserOptions& options) {
   if (auto error = CheckParserOptions(options)) return *error;
   SetScannerOptions(options);

@@ -51,7 +51,8 @@ class ExtractedComments {
 // The comments of a query with the places where a deparse puts them (18 and later).
 Result<ExtractedComments> ExtractComments(const char* sql, const ParserOptions& options);
 
-// A serialized pgparsed.v1.Summary (18 and later). `truncate_limit` 0: no truncated text.
+// A serialized pgparsed.v1.Summary. `truncate_limit` 0: no truncated text. Parses:
+// ParsedQuery::Summarize shares a parse.
 Result<std::string> Summarize(const char* sql, const ParserOptions& options,
                               uint32_t truncate_limit);
 

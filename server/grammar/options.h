@@ -70,7 +70,7 @@ inline constexpr Features kFeatures = {
     .pretty_print = PGPARSED_GRAMMAR >= 18,
     .comments = PGPARSED_GRAMMAR >= 18,
     .normalize_utility = PGPARSED_GRAMMAR >= 17,
-    .summary = PGPARSED_GRAMMAR >= 18,
+    .summary = true,
 };
 
 // Which grammar this is.

@@ -6,6 +6,7 @@
 #include "grammar/library_options.h"
 #include "grammar/normalize.h"
 #include "grammar/operations.h"
+#include "grammar/summary.h"
 
 // Last: its macros would break other headers.
 #include "grammar/guarded.h"
@@ -112,6 +113,10 @@ Result<std::string_view> ParsedQuery::Format(const Layout& layout, bool keep_com
 
 Result<LibraryText> ParsedQuery::Normalize(bool utility_only) const {
   return NormalizeStatements(scope_, sql_, statements_, options_, utility_only);
+}
+
+Result<std::string> ParsedQuery::Summarize(uint32_t truncate_limit) {
+  return SummarizeStatements(scope_.memory_context(), statements_, truncate_limit);
 }
 
 bool ParsedQuery::HasFunctionWithoutText() const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,9 @@ class ParsedQuery {
   // The text with $n in place of its constants; with `utility_only` in utility statements only (17
   // and later). See normalize.h.
   Result<LibraryText> Normalize(bool utility_only) const;
+
+  // A serialized pgparsed.v1.Summary; `truncate_limit` 0: no truncated text. See summary.h.
+  Result<std::string> Summarize(uint32_t truncate_limit);
 
   // Whether there is a CREATE FUNCTION or PROCEDURE without a text body (AS …).
   bool HasFunctionWithoutText() const;

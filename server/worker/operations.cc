@@ -164,7 +164,6 @@ class JobRun {
     if (Asked(channel::kOpScan)) Scan();
     if (Asked(channel::kOpSplit) && !SplitsWithParser()) SplitWithoutParser();
     if (Asked(channel::kOpExtractComments)) ExtractComments();
-    if (Asked(channel::kOpSummarize)) Summarize();
   }
 
   bool SplitsWithParser() const { return header_.split_method == channel::SplitMethod::kParser; }
@@ -173,8 +172,8 @@ class JobRun {
 
   // The operations that share one raw parse.
   void ParsedTreeOperations() {
-    uint32_t sharing =
-        header_.operations & (channel::kOpParse | channel::kOpFingerprint | channel::kOpFormat);
+    uint32_t sharing = header_.operations & (channel::kOpParse | channel::kOpFingerprint |
+                                             channel::kOpFormat | channel::kOpSummarize);
     if (SplitsWithParser()) sharing |= header_.operations & channel::kOpSplit;
     if (NormalizesParsedTree()) sharing |= header_.operations & channel::kOpNormalize;
     if (sharing == 0) return;
@@ -193,6 +192,7 @@ class JobRun {
     if (sharing & channel::kOpFormat) AddFormatted(query);
     if (sharing & channel::kOpSplit) AddPieces(query.Split());
     if (sharing & channel::kOpNormalize) AddNormalized(query);
+    if (sharing & channel::kOpSummarize) AddSummary(query);
   }
 
   void AddTree(grammar::ParsedQuery& query) {
@@ -266,6 +266,12 @@ class JobRun {
   void AddNormalized(const grammar::ParsedQuery& query) {
     const bool utility_only = header_.flags & channel::kFlagNormalizeUtilityOnly;
     AddText(channel::kOpNormalize, SectionKind::kNormalized, query.Normalize(utility_only));
+  }
+
+  void AddSummary(grammar::ParsedQuery& query) {
+    const auto summary = query.Summarize(header_.truncate_limit);
+    if (!summary.ok()) return AddError(channel::kOpSummarize, summary.error());
+    AddResult(channel::kOpSummarize, [&] { writer_.Add(SectionKind::kSummary, summary.value()); });
   }
 
   void Scan() {
@@ -342,12 +348,6 @@ class JobRun {
       }
       writer_.End();
     });
-  }
-
-  void Summarize() {
-    const auto summary = grammar::Summarize(text_.data(), parser_options_, header_.truncate_limit);
-    if (!summary.ok()) return AddError(channel::kOpSummarize, summary.error());
-    AddResult(channel::kOpSummarize, [&] { writer_.Add(SectionKind::kSummary, summary.value()); });
   }
 
   // ---- trees ----

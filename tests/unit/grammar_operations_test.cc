@@ -110,10 +110,6 @@ TEST(ExtractComments, FindsCommentsWhereTheGrammarCan) {
 TEST(Summarize, FoldsEqualEntries) {
   const auto result =
       Summarize("SELECT f(1), f(2) FROM s.t a JOIN s.t b ON a.x = b.x; SELECT 1", {}, 0);
-  if (!kFeatures.summary) {
-    EXPECT_EQ(result.error().reason, Reason::kUnimplemented);
-    return;
-  }
   using std::string_literals::operator""s;
   const std::string& summary = result.value();
   // Table: schema = 1, name = 2, context = 3 (SELECT), count = 4.
@@ -129,7 +125,6 @@ TEST(Summarize, FoldsEqualEntries) {
 }
 
 TEST(Summarize, TruncatesTheText) {
-  if (!kFeatures.summary) GTEST_SKIP() << "this grammar has no summary";
   const std::string sql = "SELECT aaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbb, cccccccccccccc FROM t";
   EXPECT_THAT(Summarize(sql.c_str(), {}, 40).value(), HasSubstr("..."));
   EXPECT_THAT(Summarize("SELECT 1 FORM x", {}, 0).error().message, HasSubstr("syntax error"));
