@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "grammar/locations.h"
 #include "grammar/row_blocks.h"
 #include "grammar/short_string.h"
 #include "grammar/sink_window.h"
@@ -141,8 +142,7 @@ class KindTable {
 
 class ColumnarWriter {
  public:
-  explicit ColumnarWriter(const text::PositionIndex& positions)
-      : positions_(positions.identity() ? nullptr : &positions) {}
+  explicit ColumnarWriter(const text::PositionIndex& positions) : locations_(positions) {}
 
   void Gather(const ::List* statements) {
     const int count = list_length(statements);
@@ -205,7 +205,7 @@ class ColumnarWriter {
     template <size_t id>
     [[gnu::always_inline]] void Location(int value) {
       constexpr bool kOwnColumn = kFields[id].name() == "location";
-      const int translated = writer.Translated(value);
+      const int translated = writer.locations_.At(value);
       if constexpr (kOwnColumn || kFields[id].name() == "stmt_location") location = translated;
       // In the column -1 stands for no location at all: the attribute tells the two apart.
       if (!kOwnColumn || value == kNoLocation) Number<id>(translated);
@@ -213,7 +213,7 @@ class ColumnarWriter {
 
     template <size_t id>
     [[gnu::always_inline]] void Length(int value, int at) {
-      Number<id>(value > 0 ? writer.Translated(at + value) - writer.Translated(at) : value);
+      Number<id>(writer.locations_.Length(value, at));
     }
 
     template <size_t id>
@@ -372,11 +372,6 @@ class ColumnarWriter {
     }
   }
 
-  int Translated(int location) const {
-    if (positions_ == nullptr || location <= 0) return location;
-    return static_cast<int>(positions_->FromByte(static_cast<size_t>(location)));
-  }
-
   [[gnu::always_inline]] uint32_t AddString(std::string_view text) {
     strings_.Add(text);
     return static_cast<uint32_t>(strings_.size() - 1);
@@ -478,7 +473,7 @@ class ColumnarWriter {
     return p + 3 + name.size();
   }
 
-  const text::PositionIndex* const positions_;  // nullptr: bytes
+  const Locations locations_;
   WalkGuard guard_;
   KindTable kinds_;
   RowBlocks<NodeRow> nodes_;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "grammar/locations.h"
 #include "grammar/short_string.h"
 #include "grammar/sink_window.h"
 #include "grammar/tree_writer.h"
@@ -49,7 +50,7 @@ constexpr bool kPrintsEmpty =
 class JsonWriter {
  public:
   JsonWriter(const text::PositionIndex& positions, ByteSink& sink)
-      : positions_(positions.identity() ? nullptr : &positions), window_(sink) {}
+      : locations_(positions), window_(sink) {}
 
   Result<WrittenTree> Write(const ::List* statements) {
     char* p = window_.Begin();
@@ -94,13 +95,12 @@ class JsonWriter {
 
     template <size_t id>
     [[gnu::always_inline]] void Location(int value) {
-      Number<id>(writer.Translated(value));
+      Number<id>(writer.locations_.At(value));
     }
 
     template <size_t id>
     [[gnu::always_inline]] void Length(int value, int location) {
-      Number<id>(value > 0 ? writer.Translated(location + value) - writer.Translated(location)
-                           : value);
+      Number<id>(writer.locations_.Length(value, location));
     }
 
     template <size_t id>
@@ -271,11 +271,6 @@ class JsonWriter {
     return p;
   }
 
-  int Translated(int location) const {
-    if (positions_ == nullptr || location <= 0) return location;
-    return static_cast<int>(positions_->FromByte(static_cast<size_t>(location)));
-  }
-
   template <size_t size>
   static char* Put(char* p, const char (&text)[size]) {
     std::memcpy(p, text, size - 1);
@@ -332,7 +327,7 @@ class JsonWriter {
     return p;
   }
 
-  const text::PositionIndex* const positions_;  // nullptr: bytes
+  const Locations locations_;
   SinkWindow window_;
   WalkGuard guard_;
 };

@@ -23,6 +23,19 @@ PgQueryInternalParsetreeAndError RawParse(const char* sql, int options) {
 #endif
 }
 
+// In the mode for a type name the parser gives a TypeName where it gives a RawStmt in all others.
+// Whoever reads the list takes its members for RawStmts, the library included.
+void WrapTypeName(List* statements) {
+  const ListCell* cell;
+  foreach (cell, statements) {
+    auto* node = static_cast<Node*>(lfirst(cell));
+    if (!IsA(node, TypeName)) continue;
+    RawStmt* statement = makeNode(RawStmt);
+    statement->stmt = node;
+    lfirst(const_cast<ListCell*>(cell)) = statement;
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ParsedQuery>> ParsedQuery::Parse(const char* sql,
@@ -38,6 +51,11 @@ Result<std::unique_ptr<ParsedQuery>> ParsedQuery::Parse(const char* sql,
     return error;
   }
   query->statements_ = parsed.tree;
+  if (options.mode == ParseMode::kTypeName) {
+    auto error = RunGuarded(query->scope_.memory_context(), Reason::kInternal,
+                            [&] { WrapTypeName(parsed.tree); });
+    if (error) return *std::move(error);
+  }
   return query;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "grammar/locations.h"
 #include "grammar/short_string.h"
 #include "grammar/tree_writer.h"
 #include "grammar/walk_guard.h"
@@ -26,9 +27,7 @@ constexpr uint32_t TagOf(uint32_t number, WireType type) { return number << 3 | 
 class ProtobufWriter {
  public:
   ProtobufWriter(const text::PositionIndex& positions, std::span<char> region)
-      : positions_(positions.identity() ? nullptr : &positions),
-        bottom_(region.data()),
-        top_(region.data() + region.size()) {}
+      : locations_(positions), bottom_(region.data()), top_(region.data() + region.size()) {}
 
   Result<WrittenTree> Write(const ::List* statements) {
     constexpr uint32_t kVersion = TagOf(1, kVarint);
@@ -69,13 +68,12 @@ class ProtobufWriter {
 
     template <size_t id>
     [[gnu::always_inline]] void Location(int value) {
-      Number<id>(writer.Translated(value));
+      Number<id>(writer.locations_.At(value));
     }
 
     template <size_t id>
     [[gnu::always_inline]] void Length(int value, int location) {
-      Number<id>(value > 0 ? writer.Translated(location + value) - writer.Translated(location)
-                           : value);
+      Number<id>(writer.locations_.Length(value, location));
     }
 
     template <size_t id>
@@ -207,11 +205,6 @@ class ProtobufWriter {
     return PutLength<kList>(Room(p, kScalarRoom), list_end);
   }
 
-  int Translated(int location) const {
-    if (positions_ == nullptr || location <= 0) return location;
-    return static_cast<int>(positions_->FromByte(static_cast<size_t>(location)));
-  }
-
   // Bytes written behind `p`.
   uint64_t Position(const char* p) const { return spilled_ + static_cast<uint64_t>(top_ - p); }
 
@@ -283,7 +276,7 @@ class ProtobufWriter {
     return PutNumber<tag>(p, Position(p) - end);
   }
 
-  const text::PositionIndex* const positions_;  // nullptr: bytes
+  const Locations locations_;
   char* const bottom_;
   char* const top_;
   uint64_t spilled_ = 0;

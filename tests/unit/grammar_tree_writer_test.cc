@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grammar/parsed_query.h"
@@ -81,6 +82,33 @@ TEST(TreeWriter, GivesTheBytesOfTheLibrary) {
     EXPECT_EQ(Json(*query.value(), sql), query.value()->LibraryJson().value()) << sql;
     EXPECT_EQ(Protobuf(*query.value(), Bytes(sql)), query.value()->LibraryProtobuf().value())
         << sql;
+  }
+}
+
+TEST(TreeWriter, GivesTheBytesOfTheLibraryInAllModes) {
+  if (!kFeatures.parser_options) GTEST_SKIP() << "this grammar has no parser options";
+  const std::pair<ParseMode, const char*> texts[] = {
+      {ParseMode::kTypeName, "numeric(10, 2)[]"}, {ParseMode::kPlpgsqlExpr, "a + 1 FROM b"},
+      {ParseMode::kPlpgsqlAssign1, "a := 1"},     {ParseMode::kPlpgsqlAssign2, "a.b := 'x'"},
+      {ParseMode::kPlpgsqlAssign3, "a.b.c := 1"},
+  };
+  for (const auto& [mode, text] : texts) {
+    const std::string sql = text;
+    const auto query = ParsedQuery::Parse(sql.c_str(), {.mode = mode});
+    ASSERT_TRUE(query.ok()) << sql << query.error().message;
+    const std::string json = Json(*query.value(), sql);
+    EXPECT_EQ(json, query.value()->LibraryJson().value()) << sql;
+    EXPECT_EQ(Protobuf(*query.value(), Bytes(sql)), query.value()->LibraryProtobuf().value())
+        << sql;
+    StringSink columns(1 << 20);
+    EXPECT_TRUE(WriteColumnar(query.value()->statements(), Bytes(sql), columns).ok()) << sql;
+    EXPECT_TRUE(query.value()->Fingerprint({}).ok()) << sql;
+    EXPECT_TRUE(query.value()->Summarize(0).ok()) << sql;
+    EXPECT_EQ(query.value()->Split().start.size(), 1u) << sql;
+    (void)query.value()->Format({}, false, true);  // an answer or an error, no crash
+    if (mode == ParseMode::kTypeName) {
+      EXPECT_THAT(json, HasSubstr(R"("stmts":[{"stmt":{"TypeName":{"names":[)"));
+    }
   }
 }
 
