@@ -215,13 +215,27 @@ ParsedOptions ParseOptions(int argc, char** argv) {
            options.limits.max_query_bytes);
   AddBytes(app, "--max-unary-result-bytes", "Largest result of a unary call", 1u << 10, 1u << 30,
            options.limits.max_unary_result_bytes);
+  AddBytes(app, "--max-chunked-protobuf-bytes", "Largest protobuf tree of ParseChunked", 1u << 20,
+           1u << 30, options.limits.max_chunked_protobuf_bytes);
+  AddNumber(app, "--max-batch-queries", "Queries in a chunk of Batch", 1, 1'000'000,
+            options.limits.max_batch_queries);
+  AddBytes(app, "--max-batch-bytes", "Bytes of a chunk of a stream", 1u << 10, 256u << 20,
+           options.limits.max_batch_bytes);
+  AddNumber(app, "--max-chunks-in-flight",
+            "Chunks of a stream that are worked on or not yet sent; 0: two for each worker", 0, 1024,
+            options.limits.max_chunks_in_flight, "two for each worker");
+  AddDuration(app, "--max-stall",
+              "Longest wait for a client that takes nothing of a ParseChunked answer",
+              options.pool.max_stall);
   AddDuration(app, "--max-job-time", "Longest time of one request in a worker",
               options.pool.max_job_time);
   AddNumber(app, "--max-queue-length", "Requests of a grammar that may wait for a worker", 1,
             1'000'000, options.pool.max_queue_length);
   AddDuration(app, "--max-queue-time", "Longest wait for a worker", options.pool.max_queue_time);
-  for (const char* flag : {"--max-query-bytes", "--max-unary-result-bytes", "--max-job-time",
-                           "--max-queue-length", "--max-queue-time"}) {
+  for (const char* flag : {"--max-query-bytes", "--max-unary-result-bytes", "--max-chunked-protobuf-bytes",
+                           "--max-batch-queries", "--max-batch-bytes", "--max-chunks-in-flight",
+                           "--max-stall", "--max-job-time", "--max-queue-length",
+                           "--max-queue-time"}) {
     app.get_option(flag)->group("Limits");
   }
 
@@ -287,7 +301,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
       static_cast<uint64_t>(absl::ToInt64Milliseconds(options.pool.max_job_time));
   options.pool.max_text_bytes = options.limits.max_query_bytes + service::kMaxCommentBytes;
   options.pool.max_answer_bytes =
-      options.limits.max_unary_result_bytes + service::kAnswerOverheadBytes;
+      std::max(options.limits.max_unary_result_bytes, options.limits.max_chunked_protobuf_bytes) +
+      service::kAnswerOverheadBytes;
   return {std::move(options), 0};
 }
 

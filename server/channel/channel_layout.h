@@ -13,6 +13,7 @@
 //
 //   text region                 JobHeader | pad to 128 | text | NUL | pad to 8 | comments
 //   answer region               AnswerHeader | sections (sections.h)
+//                               in the last kPieceWindows * kPieceBytes: windows for pieces
 //
 // The NUL behind the text is the front's promise: the worker may hand the text to C code as it is.
 //
@@ -29,6 +30,14 @@
 // are still read in place (a lease, front_end.h): so the worker runs the next job while an earlier
 // answer is being sent. With all slots leased the worker idles until one comes back; how long that
 // is depends on how fast clients take what they asked for.
+//
+// Pieces
+// ------
+// A tree that is asked for in pieces (kFlagTreeInPieces) leaves through the windows while the job
+// runs: the worker fills window 0, 1, … in turn and says how many bytes it has (SlotControl::
+// piece_bytes, which is 0 while a window is free); the front lends it out and sets it back to 0 when
+// nobody reads it any more. With no window free the worker waits: so neither side ever holds more of
+// the tree than the windows.
 //
 // Doorbells
 // ---------
@@ -55,6 +64,8 @@
 //   it punches holes in the file        they read as zeros
 //   it maps the file executable or      MFD_NOEXEC_SEAL where the kernel has it; the descriptor is
 //   executes it                         closed after mapping and the sandbox allows no execve
+//   it fills a window that is lent      the front knows by its own flags which windows are lent, and
+//   out                                 reads them in turn only
 //   it rings without end                the front's thread that feeds this worker wakes up for
 //                                       nothing, until the job's time is over
 //   it does not ring, clears the        the job's time runs out; and the front's own wake-ups (the
@@ -82,6 +93,10 @@ inline constexpr uint64_t kControlBytes = kRegionAlignment;
 inline constexpr uint64_t kKeptBytes = 256u << 10;
 // Where the text starts in the text region.
 inline constexpr uint64_t kTextOffset = 128;
+// The windows for pieces of a tree, at the end of an answer region.
+inline constexpr uint32_t kPieceWindows = 4;
+inline constexpr uint64_t kPieceBytes = 1u << 20;
+inline constexpr uint64_t kPiecesBytes = kPieceWindows * kPieceBytes;
 
 enum SlotState : uint32_t {
   kFree = 0,
@@ -98,6 +113,7 @@ struct alignas(64) Doorbell {
 struct alignas(64) SlotControl {
   std::atomic<uint32_t> state{kFree};
   std::atomic<uint64_t> answer_bytes{0};  // by the worker, before kAnswered
+  std::atomic<uint32_t> piece_bytes[kPieceWindows]{};
 };
 
 struct ControlPage {
@@ -134,6 +150,10 @@ constexpr uint64_t CommentsOffset(uint64_t text_bytes) {
 // Where a slot's regions start in the file.
 constexpr uint64_t TextRegionOffset(uint64_t text_region, uint64_t answer_region, uint32_t slot) {
   return kControlBytes + slot * (text_region + answer_region);
+}
+// Where a window for pieces starts in an answer region of that size.
+constexpr uint64_t PieceOffset(uint64_t answer_region, uint32_t window) {
+  return answer_region - kPiecesBytes + window * kPieceBytes;
 }
 constexpr uint64_t AnswerRegionOffset(uint64_t text_region, uint64_t answer_region, uint32_t slot) {
   return TextRegionOffset(text_region, answer_region, slot) + text_region;

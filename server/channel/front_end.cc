@@ -106,6 +106,25 @@ class FrontEnd::Memory {
     changed_.Signal();
   }
 
+  // No window of the slot is lent: its last lease is gone.
+  void ResetPieces(uint32_t slot) {
+    for (uint32_t window = 0; window < kPieceWindows; ++window) {
+      control().slots[slot].piece_bytes[window].store(0, std::memory_order_relaxed);
+    }
+  }
+
+  bool PieceIsLent(uint32_t slot, uint32_t window) const {
+    return lent_[slot][window].load(std::memory_order_acquire);
+  }
+  void LendPiece(uint32_t slot, uint32_t window) {
+    lent_[slot][window].store(true, std::memory_order_relaxed);
+  }
+  void TakeBackPiece(uint32_t slot, uint32_t window) {
+    lent_[slot][window].store(false, std::memory_order_release);
+    control().slots[slot].piece_bytes[window].store(0, std::memory_order_release);
+    Ring(control().worker_bell);
+  }
+
   void WakeTaker() ABSL_LOCKS_EXCLUDED(mutex_) {
     sync::MutexLock lock(mutex_);
     changed_.SignalAll();
@@ -136,6 +155,7 @@ class FrontEnd::Memory {
   const uint32_t slot_count_;
   const uint64_t text_region_;
   const uint64_t answer_region_;
+  std::array<std::array<std::atomic<bool>, kPieceWindows>, kMaxSlots> lent_{};
 
   sync::Mutex mutex_;
   sync::CondVar changed_ ABSL_GUARDED_BY(mutex_);
@@ -155,6 +175,26 @@ class FrontEnd::SlotLease {
   const uint32_t slot_;
 };
 
+// Holds the slot, too: it is not taken again while one of its pieces is read.
+class FrontEnd::PieceLease {
+ public:
+  PieceLease(std::shared_ptr<Memory> memory, std::shared_ptr<void> slot_lease, uint32_t slot,
+             uint32_t window)
+      : slot_lease_(std::move(slot_lease)),
+        memory_(std::move(memory)),
+        slot_(slot),
+        window_(window) {}
+  ~PieceLease() { memory_->TakeBackPiece(slot_, window_); }
+  PieceLease(const PieceLease&) = delete;
+  PieceLease& operator=(const PieceLease&) = delete;
+
+ private:
+  const std::shared_ptr<void> slot_lease_;
+  const std::shared_ptr<Memory> memory_;
+  const uint32_t slot_;
+  const uint32_t window_;
+};
+
 // State of the one waiting thread.
 struct FrontEnd::Waiter {
   explicit Waiter(uint32_t spin_ns) : spin(spin_ns) {}
@@ -169,7 +209,9 @@ absl::StatusOr<std::unique_ptr<FrontEnd>> FrontEnd::Create(const ChannelOptions&
   }
   const uint64_t text_region =
       RoundUp(CommentsOffset(options.max_text_bytes) + 8, kRegionAlignment);
-  const uint64_t answer_region = RoundUp(options.max_answer_bytes, kRegionAlignment);
+  // The windows for pieces are a part of it.
+  const uint64_t answer_region =
+      RoundUp(std::max(options.max_answer_bytes, 2 * kPiecesBytes), kRegionAlignment);
   const uint64_t size = TextRegionOffset(text_region, answer_region, options.slots);
 
   const int fd = CreateMemfd();
@@ -227,38 +269,87 @@ absl::Status FrontEnd::PutJob(uint32_t slot, JobHeader header, std::string_view 
   ControlPage& control = memory_->control();
   // So that an answer claimed too early has no size from the last one.
   control.slots[slot].answer_bytes.store(0, std::memory_order_relaxed);
+  memory_->ResetPieces(slot);
   control.slots[slot].state.store(kRequested, std::memory_order_release);
   Ring(control.worker_bell);
   return absl::OkStatus();
 }
 
+std::optional<FrontEnd::Outcome> FrontEnd::Look(uint32_t slot) {
+  const SlotControl& control = memory_->control().slots[slot];
+  const uint32_t state = control.state.load(std::memory_order_acquire);
+  if (state == kRequested || state == kRunning) return std::nullopt;
+  if (state != kAnswered) return Outcome::kBroken;
+  const uint64_t bytes = control.answer_bytes.load(std::memory_order_relaxed);
+  if (bytes > memory_->answer_region()) return Outcome::kBroken;
+  waiter_->answer_bytes[slot] = bytes;
+  return Outcome::kAnswered;
+}
+
+void FrontEnd::SleepUntilRung(uint32_t slot, uint32_t seen, Clock::duration longest) {
+  ControlPage& control = memory_->control();
+  const auto rung = [&] {
+    const uint32_t state = control.slots[slot].state.load(std::memory_order_acquire);
+    return control.front_bell.rings.load(std::memory_order_relaxed) != seen ||
+           (state != kRequested && state != kRunning);
+  };
+  if (waiter_->spin.Until(rung)) return;
+  const auto sleep = std::min<std::chrono::nanoseconds>(longest, kLongestSleep);
+  SleepOn(control.front_bell, seen, static_cast<uint64_t>(sleep.count()));
+}
+
 FrontEnd::Outcome FrontEnd::WaitForAnswer(uint32_t slot, Clock::time_point deadline,
                                           absl::FunctionRef<bool()> give_up) {
-  ControlPage& control = memory_->control();
-  SlotControl& slot_control = control.slots[slot];
-  const auto pending = [&] {
-    const uint32_t state = slot_control.state.load(std::memory_order_acquire);
-    return state == kRequested || state == kRunning;
-  };
+  const Doorbell& bell = memory_->control().front_bell;
   for (;;) {
-    const uint32_t seen = control.front_bell.rings.load(std::memory_order_seq_cst);
-    const uint32_t state = slot_control.state.load(std::memory_order_acquire);
-    if (state == kAnswered) {
-      const uint64_t bytes = slot_control.answer_bytes.load(std::memory_order_relaxed);
-      if (bytes > memory_->answer_region()) return Outcome::kBroken;
-      waiter_->answer_bytes[slot] = bytes;
-      return Outcome::kAnswered;
-    }
-    if (state != kRequested && state != kRunning) return Outcome::kBroken;
+    const uint32_t seen = bell.rings.load(std::memory_order_seq_cst);
+    if (const auto outcome = Look(slot)) return *outcome;
     if (give_up()) return Outcome::kGaveUp;
     const auto left = deadline - Clock::now();
     if (left <= Clock::duration::zero()) return Outcome::kTimeout;
-    const auto rung = [&] {
-      return control.front_bell.rings.load(std::memory_order_relaxed) != seen || !pending();
-    };
-    if (waiter_->spin.Until(rung)) continue;
-    const auto sleep = std::min<std::chrono::nanoseconds>(left, kLongestSleep);
-    SleepOn(control.front_bell, seen, static_cast<uint64_t>(sleep.count()));
+    SleepUntilRung(slot, seen, left);
+  }
+}
+
+FrontEnd::Outcome FrontEnd::WaitForPieces(uint32_t slot, const std::shared_ptr<void>& slot_lease,
+                                          const PieceTimes& times,
+                                          absl::FunctionRef<bool()> give_up, PieceTaker take) {
+  const Doorbell& bell = memory_->control().front_bell;
+  Clock::duration work_left = times.work;
+  Clock::duration stall_left = times.stall;
+  Clock::time_point before = Clock::now();
+  uint32_t window = 0;  // the next one
+  for (;;) {
+    const uint32_t seen = bell.rings.load(std::memory_order_seq_cst);
+    const bool stalled = memory_->PieceIsLent(slot, window);
+    // Before the pieces: those that came before the answer are seen then.
+    const auto outcome = Look(slot);
+    bool took = false;
+    while (!memory_->PieceIsLent(slot, window)) {
+      const uint32_t bytes =
+          memory_->control().slots[slot].piece_bytes[window].load(std::memory_order_acquire);
+      if (bytes == 0) break;
+      if (bytes > kPieceBytes) return Outcome::kBroken;
+      memory_->LendPiece(slot, window);
+      const std::byte* piece =
+          memory_->answer(slot) + PieceOffset(memory_->answer_region(), window);
+      take({reinterpret_cast<const char*>(piece), bytes},
+           std::make_shared<PieceLease>(memory_, slot_lease, slot, window));
+      window = (window + 1) % kPieceWindows;
+      took = true;
+    }
+    if (outcome && !took) return *outcome;
+    if (took) stall_left = times.stall;
+    if (give_up()) return Outcome::kGaveUp;
+    const Clock::time_point now = Clock::now();
+    Clock::duration& running_out = stalled ? stall_left : work_left;
+    running_out -= now - before;
+    before = now;
+    if (running_out <= Clock::duration::zero()) {
+      return stalled ? Outcome::kStalled : Outcome::kTimeout;
+    }
+    if (times.deadline <= now) return Outcome::kTimeout;
+    if (!took) SleepUntilRung(slot, seen, std::min(running_out, times.deadline - now));
   }
 }
 

@@ -66,13 +66,30 @@ class FrontEnd {
     kAnswered,
     kTimeout,
     kGaveUp,
-    kBroken,  // the worker wrote a state or a size that cannot be
+    kStalled,  // nobody took the pieces for too long
+    kBroken,   // the worker wrote a state or a size that cannot be
+  };
+
+  // Takes a piece of the tree: a view, and the lease that keeps it. Must not block.
+  using PieceTaker = absl::FunctionRef<void(std::string_view piece, std::shared_ptr<void> lease)>;
+
+  // How long a job with pieces may take.
+  struct PieceTimes {
+    Clock::duration work;        // of the worker, without the time in which no window is free
+    Clock::duration stall;       // at a time without a free window
+    Clock::time_point deadline;  // in all
   };
 
   // Blocks until the job in `slot` is answered, the time is over or `give_up` says so (asked at
   // first and after each WakeUp). An answer that is there wins.
   Outcome WaitForAnswer(uint32_t slot, Clock::time_point deadline,
                         absl::FunctionRef<bool()> give_up);
+
+  // The same for a job whose tree comes in pieces: each is handed to `take` in order before the
+  // answer. `slot_lease` is the slot's, which every piece shares.
+  Outcome WaitForPieces(uint32_t slot, const std::shared_ptr<void>& slot_lease,
+                        const PieceTimes& times, absl::FunctionRef<bool()> give_up,
+                        PieceTaker take);
 
   // The answer after kAnswered, for ReadAnswer. Its content is not checked.
   UnreadAnswer AnswerIn(uint32_t slot) const;
@@ -92,7 +109,14 @@ class FrontEnd {
  private:
   class Memory;
   class SlotLease;
+  class PieceLease;
   explicit FrontEnd(std::shared_ptr<Memory> memory, uint32_t spin_ns);
+
+  // How the job in `slot` has ended, if it has.
+  std::optional<Outcome> Look(uint32_t slot);
+  // Until the worker rings, the job ends or the time is over; may come back early.
+  void SleepUntilRung(uint32_t slot, uint32_t seen, Clock::duration longest);
+
 
   const std::shared_ptr<Memory> memory_;
   struct Waiter;

@@ -3,7 +3,8 @@
 // installation.
 //
 // A job is a JobHeader, then the text (SQL, or the tree for Deparse), then the comments for
-// Deparse (see below). An answer is an AnswerHeader, then sections: SectionHeader, payload, padding
+// Deparse (see below). A job of several items has their texts in a row instead, a NUL behind each,
+// and in place of the comments the length of each as a u32. An answer is an AnswerHeader, then sections: SectionHeader, payload, padding
 // to 8 bytes (sections.h writes and reads them). What is written back to front stands at the end of
 // the answer region: the tail, a section without a header of its own.
 //
@@ -16,7 +17,7 @@
 
 namespace pgparsed::channel {
 
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 // Bits of JobHeader::operations. A job does one or several of them.
 enum Operation : uint32_t {
@@ -32,6 +33,7 @@ enum Operation : uint32_t {
   kOpDeparse = 1u << 9,    // alone: the text is a tree
   kOpDescribe = 1u << 10,  // alone: who are you (GrammarDescription)
   kOpSchema = 1u << 11,    // alone: the grammar's schema
+  kOpCheck = 1u << 12,     // the raw parse, for its error alone
 };
 
 enum class TreeFormat : uint32_t { kJson = 1, kProtobuf = 2, kColumnar = 3 };
@@ -63,6 +65,9 @@ enum JobFlag : uint32_t {
   kFlagLayoutCommasStartOfLine = 1u << 9,
   kFlagDropComments = 1u << 10,
   kFlagVerify = 1u << 11,
+  // The tree leaves in pieces while it is written (channel_layout.h), but for protobuf, which is
+  // whole before its first byte is known. kTreePieces stands in the answer instead of it.
+  kFlagTreeInPieces = 1u << 12,
 };
 
 struct JobHeader {
@@ -78,8 +83,10 @@ struct JobHeader {
   uint32_t max_line_length = 0;  // 0: the default
   uint32_t truncate_limit = 0;   // 0: no truncated text
   uint32_t comment_count = 0;
+  uint32_t item_count = 0;  // 0: one text, its results in sections of their own
+  uint32_t reserved = 0;
   uint64_t text_bytes = 0;
-  uint64_t comments_bytes = 0;    // CommentRecords and their texts, behind the text
+  uint64_t comments_bytes = 0;    // of comments or of items' lengths, behind the text
   uint64_t max_answer_bytes = 0;  // a larger answer is kResultTooLarge
 };
 
@@ -125,6 +132,20 @@ enum class SectionKind : uint32_t {
   kSchemaTokenNames = 28,    // names, each ended by a NUL byte
   kSchemaNodeNumbers = 29,   // a column
   kSchemaNodeNames = 30,     // names, each ended by a NUL byte
+  kTreePieces = 31,          // u64: the bytes of all pieces
+
+  // Of a job of several items. Each but the first and the last is a repeated field of
+  // pgparsed.v1.ResultColumns in protobuf's wire format, an element for each item.
+  kItemFingerprints = 40,  // u64, one for each item
+  kItemTrees = 41,
+  kItemPlpgsql = 42,
+  kItemNormalized = 43,
+  kItemTokens = 44,
+  kItemPieces = 45,
+  kItemFormatted = 46,
+  kItemComments = 47,
+  kItemSummaries = 48,
+  kItemErrors = 49,  // ItemErrorRecord, then a kError payload, padding to 8 bytes; in ascending order
 };
 
 struct AnswerHeader {
@@ -163,6 +184,12 @@ struct ErrorRecord {
   uint64_t needed_bytes = 0;  // for kResultTooLarge: what the answer would have taken, if known
 };
 
+// The error of one item. ErrorRecord::operation is 0 when all operations failed by it.
+struct ItemErrorRecord {
+  uint32_t item = 0;   // index in the job
+  uint32_t bytes = 0;  // of the payload that follows
+};
+
 // Bits of DescriptionRecord::features.
 enum Feature : uint32_t {
   kFeatureParserOptions = 1u << 0,
@@ -187,7 +214,7 @@ struct DescriptionRecord {
   uint32_t allocator_bytes = 0;
 };
 
-static_assert(std::is_trivially_copyable_v<JobHeader> && sizeof(JobHeader) == 72);
+static_assert(std::is_trivially_copyable_v<JobHeader> && sizeof(JobHeader) == 80);
 static_assert(std::is_trivially_copyable_v<AnswerHeader> && sizeof(AnswerHeader) == 48);
 static_assert(std::is_trivially_copyable_v<SectionHeader> && sizeof(SectionHeader) == 16);
 static_assert(std::is_trivially_copyable_v<ErrorRecord> && sizeof(ErrorRecord) == 56);

@@ -47,6 +47,27 @@ class MappedWorkerEnd final : public WorkerEnd {
     }
   }
 
+  std::span<std::byte> NextPiece(size_t used) override {
+    FinishPieces(used);
+    const std::atomic<uint32_t>& bytes = control_.slots[current_].piece_bytes[window_];
+    for (;;) {
+      const uint32_t seen = control_.worker_bell.rings.load(std::memory_order_seq_cst);
+      if (bytes.load(std::memory_order_acquire) == 0) break;
+      SleepOn(control_.worker_bell, seen, kForever);
+    }
+    return {base_ + AnswerRegionOffset(text_region_, answer_region_, current_) +
+                PieceOffset(answer_region_, window_),
+            kPieceBytes};
+  }
+
+  void FinishPieces(size_t used) override {
+    if (used == 0) return;
+    control_.slots[current_].piece_bytes[window_].store(static_cast<uint32_t>(used),
+                                                        std::memory_order_release);
+    Ring(control_.front_bell);
+    window_ = (window_ + 1) % kPieceWindows;
+  }
+
   void FinishJob(uint64_t answer_bytes) override {
     SlotControl& slot = control_.slots[current_];
     slot.answer_bytes.store(answer_bytes, std::memory_order_relaxed);
@@ -71,6 +92,7 @@ class MappedWorkerEnd final : public WorkerEnd {
 
   Job JobIn(uint32_t slot) {
     current_ = slot;
+    window_ = 0;
     const std::byte* text_region = base_ + TextRegionOffset(text_region_, answer_region_, slot);
     Job job;
     std::memcpy(&job.header, text_region, sizeof(job.header));
@@ -88,6 +110,7 @@ class MappedWorkerEnd final : public WorkerEnd {
   const uint64_t answer_region_;
   AdaptiveSpin spin_;
   uint32_t current_ = 0;
+  uint32_t window_ = 0;  // the next one for a piece
 };
 
 // Ties this process to the thread of the front that spawned it. Between exec and here the front

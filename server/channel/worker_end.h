@@ -44,6 +44,14 @@ class WorkerEnd {
   // the process dies with it (PDEATHSIG).
   virtual Job NextJob() = 0;
 
+  // Tells the front that the first `used` bytes of the last window hold a piece (0: nothing yet) and
+  // gives the next window that is free, of kPieceBytes. Blocks until there is one. For a job with
+  // kFlagTreeInPieces; its answer must stay below the windows.
+  virtual std::span<std::byte> NextPiece(size_t used) = 0;
+
+  // The first `used` bytes of the last window are the last piece.
+  virtual void FinishPieces(size_t used) = 0;
+
   // Hands the answer to the front. `answer_bytes` is what AnswerWriter::Finish returned.
   virtual void FinishJob(uint64_t answer_bytes) = 0;
 

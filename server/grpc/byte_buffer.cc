@@ -40,6 +40,15 @@ bool QueryIsInvalidUtf8(const grpc::ByteBuffer& buffer, int query_field) {
   return invalid;
 }
 
+void AppendHeader(int field, uint64_t bytes, std::string& out) {
+  google::protobuf::io::StringOutputStream stream(&out);
+  google::protobuf::io::CodedOutputStream output(&stream);
+  output.WriteTag(WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+  output.WriteVarint32(static_cast<uint32_t>(bytes));
+}
+
+void DeleteString(void* text) { delete static_cast<std::string*>(text); }
+
 // Gives one copy of a lease back when gRPC is done with a slice.
 void ReleaseLease(void* lease) { delete static_cast<std::shared_ptr<void>*>(lease); }
 
@@ -65,13 +74,7 @@ grpc::ByteBuffer EncodeAnswer(const google::protobuf::MessageLite& message,
   std::string head;  // what is not yet in a slice
   message.AppendToString(&head);
   for (const service::RawField& field : raw) {
-    {
-      google::protobuf::io::StringOutputStream stream(&head);
-      google::protobuf::io::CodedOutputStream output(&stream);
-      output.WriteTag(
-          WireFormatLite::MakeTag(field.number, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
-      output.WriteVarint32(static_cast<uint32_t>(field.payload.size()));
-    }
+    AppendHeader(field.number, field.payload.size(), head);
     if (field.payload.size() < kShareBytes) {
       head.append(field.payload);
       continue;
@@ -83,6 +86,28 @@ grpc::ByteBuffer EncodeAnswer(const google::protobuf::MessageLite& message,
                         &ReleaseLease, new std::shared_ptr<void>(lease));
   }
   if (!head.empty() || slices.empty()) slices.emplace_back(head);
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+grpc::ByteBuffer EncodeColumns(const google::protobuf::MessageLite& message, int field,
+                               std::vector<std::string> columns) {
+  uint64_t bytes = 0;
+  for (const std::string& part : columns) bytes += part.size();
+  std::string head;
+  message.AppendToString(&head);
+  AppendHeader(field, bytes, head);
+  std::vector<grpc::Slice> slices;
+  for (std::string& part : columns) {
+    if (part.size() < kShareBytes) {
+      head += part;
+      continue;
+    }
+    slices.emplace_back(head);
+    head.clear();
+    auto* owned = new std::string(std::move(part));
+    slices.emplace_back(owned->data(), owned->size(), &DeleteString, owned);
+  }
+  if (!head.empty()) slices.emplace_back(head);
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 

@@ -1,3 +1,5 @@
+#include "grpc/batch_call.h"
+#include "grpc/chunked_call.h"
 #include "grpc/services.h"
 #include "grpc/unary_call.h"
 #include "grpc/unimplemented.h"
@@ -52,13 +54,13 @@ class ParserServiceImpl final : public RawUnaryMethods<StreamMethods<ParserServi
   PGPARSED_UNARY(Analyze)
 #undef PGPARSED_UNARY
 
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* ParseChunked(grpc::CallbackServerContext* context,
-                                                           const grpc::ByteBuffer*) override {
-    return new UnimplementedWrite(*context);
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* ParseChunked(
+      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override {
+    return StartParseChunked(backend_, context, request);
   }
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Batch(
       grpc::CallbackServerContext* context) override {
-    return new UnimplementedBidi(*context);
+    return StartBatch(backend_, context);
   }
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ParseScript(
       grpc::CallbackServerContext* context) override {

@@ -26,7 +26,6 @@ class Unimplemented final : public Reactor {
 };
 
 using UnimplementedUnary = Unimplemented<grpc::ServerUnaryReactor>;
-using UnimplementedWrite = Unimplemented<grpc::ServerWriteReactor<grpc::ByteBuffer>>;
 using UnimplementedRead = Unimplemented<grpc::ServerReadReactor<grpc::ByteBuffer>>;
 using UnimplementedBidi =
     Unimplemented<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>>;

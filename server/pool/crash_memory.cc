@@ -29,7 +29,7 @@ CrashMemory::Key CrashMemory::KeyOf(channel::JobHeader header, std::string_view 
     XXH128_hash_t text;
     XXH128_hash_t comments;
   } parts{header, hash(text.data(), text.size()), hash(comments.data(), comments.size())};
-  static_assert(sizeof(parts) == 72 + 2 * 16, "no padding: hashed as bytes");
+  static_assert(sizeof(parts) == 80 + 2 * 16, "no padding: hashed as bytes");
   const XXH128_hash_t all = hash(&parts, sizeof(parts));
   return {all.low64, all.high64};
 }

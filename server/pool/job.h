@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -40,13 +41,22 @@ class JobHandle {
   virtual void Cancel() = 0;
 };
 
+// Takes the tree of a job with channel::kFlagTreeInPieces, in order, before `done` is called, on the
+// same thread; must not block. The lease keeps the view; while all windows of the channel are lent
+// the worker waits. A job that is run again after its worker died goes on where it was.
+using PieceTaker = std::function<void(std::string_view piece, std::shared_ptr<void> lease)>;
+
 struct Job {
   uint32_t grammar = 0;  // a major version that the pool has
   Lane lane = Lane::kUnary;
   channel::JobHeader header;  // text_bytes and comments_bytes are filled in by the pool
   std::string text;           // SQL or tree; owned, for the job may be run twice
-  std::string comments;       // CommentRecords (message.h)
+  std::string comments;       // CommentRecords, or lengths of items (message.h)
   absl::Time deadline = absl::InfiniteFuture();  // the client's
+  // The first death of a worker ends it with kParserCrashed, and nothing is remembered: the caller
+  // runs the job's items each alone. For jobs of several items.
+  bool ends_with_worker = false;
+  PieceTaker on_piece;
   JobDone done;
 };
 

@@ -95,6 +95,7 @@ absl::Status JobQueue::Push(JobPtr job) {
     }
     last_job_ = job->submitted;
     const bool waits_for_ever = job->job.lane == Lane::kStream;
+    if (!waits_for_ever) last_unary_ = job->submitted;
     const auto expiry =
         std::min(job->deadline, waits_for_ever ? Clock::time_point::max()
                                                : Later(job->submitted, limits_.max_wait));
@@ -131,7 +132,9 @@ void JobQueue::PushAgain(const JobPtr& job) {
 }
 
 bool JobQueue::MayRunStream() const {
-  return running_streams_ < (workers_ >= 2 ? workers_ - 1 : 1);
+  if (running_streams_ == 0) return true;
+  if (running_streams_ + 1 < workers_) return true;
+  return running_streams_ < workers_ && Clock::now() > Later(last_unary_, kUnaryMemory);
 }
 
 JobQueue::JobPtr JobQueue::NextJob() {

@@ -1,8 +1,10 @@
 // The queue of one grammar: jobs that wait for a worker, in two lanes, and the ones that run.
 //
 // Order. Unary jobs go first. So that streams do not starve, one stream job is taken after
-// kUnaryInARow unary ones. So that unary calls never wait behind a batch, with two or more workers
-// one of them is kept free of stream jobs. A job whose worker died goes to the head of its lane.
+// kUnaryInARow unary ones. While unary calls come (one within the last kUnaryMemory) one of two or
+// more workers is kept free of stream jobs, so that they do not wait behind a batch; else streams
+// may have all, and a unary call that comes waits for the shortest of the running stream jobs, which
+// their makers keep small. A job whose worker died goes to the head of its lane.
 // Of the workers that are idle the one that was busy last goes first: it is warm, and the others,
 // the spares among them, keep their memory small.
 //
@@ -70,6 +72,7 @@ class QueuedJob final : public JobHandle, public std::enable_shared_from_this<Qu
   Clock::time_point started{};
   uint32_t deaths = 0;       // workers that died while they ran it
   uint32_t never_begun = 0;  // workers that died before they took it up
+  uint64_t piece_bytes = 0;  // of the tree, handed out by all runs together
 
  private:
   friend class JobQueue;
@@ -91,6 +94,7 @@ class JobQueue {
   using JobPtr = std::shared_ptr<QueuedJob>;
 
   static constexpr uint32_t kUnaryInARow = 8;
+  static constexpr std::chrono::seconds kUnaryMemory{1};
 
   struct Limits {
     uint32_t max_length = 1024;         // of a lane
@@ -195,6 +199,7 @@ class JobQueue {
   uint32_t running_streams_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t unary_in_a_row_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t workers_ ABSL_GUARDED_BY(mutex_) = 1;
+  Clock::time_point last_unary_ ABSL_GUARDED_BY(mutex_){};
   Clock::time_point last_job_ ABSL_GUARDED_BY(mutex_) = Clock::now();
   bool asleep_ ABSL_GUARDED_BY(mutex_) = true;
   bool start_requested_ ABSL_GUARDED_BY(mutex_) = false;

@@ -49,14 +49,21 @@ class NoHandle final : public JobHandle {
 class WorkerPool final : public Pool {
  public:
   explicit WorkerPool(const PoolOptions& options)
-      : options_(options), crashes_(options.crash_memory_entries, ToSteady(options.crash_memory)) {}
+      : options_(options),
+        workers_(options.workers != 0 ? options.workers : AvailableCpus()),
+        crashes_(options.crash_memory_entries, ToSteady(options.crash_memory)) {}
 
   ~WorkerPool() override { Drain(absl::InfinitePast()); }
 
   absl::Status Launch();
 
   std::shared_ptr<JobHandle> Submit(Job job) override;
+  bool Remembers(const channel::JobHeader& header, std::string_view text,
+                 std::string_view comments) override {
+    return crashes_.Remembers(header, text, comments, Clock::now());
+  }
   std::vector<GrammarStatus> Grammars() const override;
+  uint32_t Workers() const override { return workers_; }
   bool Ready() const override { return groups_.at(default_grammar_)->ready() > 0; }
   PoolCounters Counters() const override;
   void Drain(absl::Time deadline) override;
@@ -66,6 +73,7 @@ class WorkerPool final : public Pool {
   std::shared_ptr<JobHandle> Refuse(Job& job, absl::Status why);
 
   const PoolOptions options_;
+  const uint32_t workers_;
   CrashMemory crashes_;
   pool::Counters counters_;
   uint32_t default_grammar_ = 0;                              // const after Launch
@@ -92,7 +100,7 @@ absl::Status WorkerPool::Launch() {
   if (!signal.ok()) return signal.status();
 
   const uint32_t cpus = AvailableCpus();
-  const uint32_t workers = options_.workers != 0 ? options_.workers : cpus;
+  const uint32_t workers = workers_;
   const JobQueue::Limits limits{.max_length = options_.max_queue_length,
                                 .max_bytes = options_.max_queue_bytes,
                                 .max_wait = ToSteady(options_.max_queue_time),
@@ -112,6 +120,7 @@ absl::Status WorkerPool::Launch() {
                           .spares = options_.spare_workers,
                           .grammar_idle_timeout = ToSteady(options_.grammar_idle_timeout),
                           .max_job_time = ToSteady(options_.max_job_time),
+                          .max_stall = ToSteady(options_.max_stall),
                           .worker_memory_limit = options_.worker_memory_limit,
                           .channel = {.max_text_bytes = options_.max_text_bytes,
                                       .max_answer_bytes = options_.max_answer_bytes,

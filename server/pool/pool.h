@@ -34,6 +34,8 @@ struct PoolOptions {
   absl::Duration grammar_idle_timeout = absl::Minutes(10);
   // The longest time of one job in a worker.
   absl::Duration max_job_time = absl::Seconds(10);
+  // How long a worker waits for a client that takes nothing of a tree in pieces.
+  absl::Duration max_stall = absl::Seconds(30);
   // Jobs that may wait, for each grammar and lane; one more is kOverloaded.
   uint32_t max_queue_length = 1024;
   // The same in bytes of their texts. An empty lane takes a larger one.
@@ -43,7 +45,8 @@ struct PoolOptions {
   absl::Duration max_queue_time = absl::Seconds(1);
   // Sizes of a channel's slots: the largest text (with comments) and the largest answer.
   uint64_t max_text_bytes = 17u << 20;
-  uint64_t max_answer_bytes = 65u << 20;
+  // Address space; memory is taken for what an answer has.
+  uint64_t max_answer_bytes = 257u << 20;
   // A worker's address space for data may grow to this; then the job is kParserMemoryLimit.
   uint64_t worker_memory_limit = 2ull << 30;
   // For how long a query that crashed a worker twice is refused, and how many are remembered.
@@ -87,8 +90,16 @@ class Pool {
   // kParserCrashed for a remembered query). The handle may be dropped.
   virtual std::shared_ptr<JobHandle> Submit(Job job) = 0;
 
+  // Whether a job with this header, text and comments would be refused because it crashed the parser
+  // before. Next to free while no such job is remembered.
+  virtual bool Remembers(const channel::JobHeader& header, std::string_view text,
+                         std::string_view comments) = 0;
+
   // The grammars, the default first, then the newest first.
   virtual std::vector<GrammarStatus> Grammars() const = 0;
+
+  // Workers of a grammar that can run jobs at a time, spares left out.
+  virtual uint32_t Workers() const = 0;
 
   // Whether the default grammar has a worker that can take jobs.
   virtual bool Ready() const = 0;

@@ -113,7 +113,8 @@ void Supervisor::Reconcile(Team& team, Clock::time_point now) {
     auto seat = std::make_unique<Seat>();
     seat->group = &group;
     seat->handle = std::make_unique<WorkerHandle>(
-        WorkerHandle::Shared{group, crashes_, counters_, options_.max_job_time});
+        WorkerHandle::Shared{group, crashes_, counters_, options_.max_job_time,
+                             options_.max_stall});
     team.seats.push_back(std::move(seat));
   }
   for (uint32_t i = 0; i < team.seats.size(); ++i) {

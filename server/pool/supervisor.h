@@ -45,6 +45,7 @@ class Supervisor {
     uint32_t spares = 0;   // more of them
     Clock::duration grammar_idle_timeout{};
     Clock::duration max_job_time{};
+    Clock::duration max_stall{};
     uint64_t worker_memory_limit = 0;
     channel::ChannelOptions channel;
   };

@@ -67,6 +67,7 @@ bool WorkerHandle::Introduce(WorkerProcess& process) {
     case Outcome::kTimeout:
       return useless(
           absl::StrCat("it did not introduce itself within ", kStartTimeout.count(), " s"));
+    case Outcome::kStalled:
     case Outcome::kBroken:
       return useless("it broke the rules of the channel");
     case Outcome::kAnswered:
@@ -91,6 +92,31 @@ void WorkerHandle::Serve(const std::shared_ptr<WorkerProcess>& process) {
   }
 }
 
+Outcome WorkerHandle::Wait(WorkerProcess& process, uint32_t slot,
+                           const std::shared_ptr<void>& lease, QueuedJob& job) {
+  channel::FrontEnd& channel = process.channel();
+  const auto interrupted = [&] { return job.cancelled() || process.dead(); };
+  if (job.job.on_piece == nullptr) {
+    return channel.WaitForAnswer(slot, std::min(job.started + shared_.max_job_time, job.deadline),
+                                 interrupted);
+  }
+  // What an earlier run has handed out is left out of this one: the same text makes the same tree.
+  uint64_t known = job.piece_bytes;
+  const auto take = [&](std::string_view piece, std::shared_ptr<void> piece_lease) {
+    const uint64_t skipped = std::min<uint64_t>(known, piece.size());
+    known -= skipped;
+    piece.remove_prefix(skipped);
+    if (piece.empty()) return;
+    job.piece_bytes += piece.size();
+    job.job.on_piece(piece, std::move(piece_lease));
+  };
+  return channel.WaitForPieces(slot, lease,
+                               {.work = shared_.max_job_time,
+                                .stall = shared_.max_stall,
+                                .deadline = job.deadline},
+                               interrupted, take);
+}
+
 // Runs a job to its end. Returns whether the worker can take another one.
 bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<void> lease,
                        const JobQueue::JobPtr& job) {
@@ -101,9 +127,7 @@ bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<vo
     Answer(job, MakeError(Reason::kQueryTooLarge, "the query is larger than a worker takes"));
     return true;
   }
-  const Clock::time_point limit = job->started + shared_.max_job_time;
-  const auto interrupted = [&] { return job->cancelled() || process.dead(); };
-  switch (channel.WaitForAnswer(slot, std::min(limit, job->deadline), interrupted)) {
+  switch (Wait(process, slot, lease, *job)) {
     case Outcome::kAnswered: {
       auto answer = channel::ReadAnswer(channel.AnswerIn(slot));
       if (!answer.ok()) break;
@@ -113,7 +137,7 @@ bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<vo
       return true;
     }
     case Outcome::kTimeout:
-      if (job->deadline <= limit) {
+      if (job->deadline <= Clock::now()) {
         Answer(job, MakeError(Reason::kDeadline,
                               "the deadline passed while the query was worked "
                               "on"));
@@ -124,6 +148,13 @@ bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<vo
              MakeError(Reason::kParserTimeLimit,
                        absl::StrCat("the query took longer than the server's limit of ",
                                     absl::FormatDuration(absl::FromChrono(shared_.max_job_time)))));
+      return false;
+    case Outcome::kStalled:
+      process.Kill(KillReason::kTime);
+      Answer(job, MakeError(Reason::kCancelled,
+                            absl::StrCat("the client took nothing of the answer for ",
+                                         absl::FormatDuration(absl::FromChrono(shared_.max_stall)),
+                                         "; read faster, or ask for less")));
       return false;
     case Outcome::kGaveUp:
       if (job->cancelled()) {
@@ -177,6 +208,10 @@ void WorkerHandle::AfterDeath(WorkerProcess& process, uint32_t slot, const JobQu
       break;
     default:
       break;
+  }
+  if (job->job.ends_with_worker) {
+    Answer(job, MakeError(Reason::kParserCrashed, "a worker died while it ran these queries"));
+    return;
   }
   if (++job->deaths < 2) {
     Counters::Add(shared_.counters.jobs_retried);

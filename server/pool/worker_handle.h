@@ -44,6 +44,7 @@ class WorkerHandle {
     CrashMemory& crashes;
     Counters& counters;
     Clock::duration max_job_time;
+    Clock::duration max_stall;
   };
 
   explicit WorkerHandle(Shared shared);
@@ -63,6 +64,8 @@ class WorkerHandle {
   void Serve(const std::shared_ptr<WorkerProcess>& process);
   bool Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<void> lease,
            const JobQueue::JobPtr& job);
+  channel::FrontEnd::Outcome Wait(WorkerProcess& process, uint32_t slot,
+                                  const std::shared_ptr<void>& lease, QueuedJob& job);
   bool GiveGrace(WorkerProcess& process, uint32_t slot);
   void AfterDeath(WorkerProcess& process, uint32_t slot, const JobQueue::JobPtr& job);
   void Answer(const JobQueue::JobPtr& job, absl::StatusOr<JobAnswer> outcome);

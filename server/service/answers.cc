@@ -127,6 +127,8 @@ v1::Operation ToProto(uint32_t operation) {
       return v1::OPERATION_EXTRACT_COMMENTS;
     case channel::kOpSummarize:
       return v1::OPERATION_SUMMARIZE;
+    case channel::kOpCheck:
+      return v1::OPERATION_CHECK;
     default:
       return v1::OPERATION_UNSPECIFIED;
   }

@@ -1,5 +1,7 @@
 #include "service/backend.h"
 
+#include <algorithm>
+
 #include "channel/message.h"
 
 namespace pgparsed::service {
@@ -9,6 +11,54 @@ uint32_t Backend::PostgresVersionNum(uint32_t grammar) const {
     if (status.major == grammar) return status.postgres_version_num;
   }
   return 0;
+}
+
+std::shared_ptr<pool::JobHandle> Backend::CallInPieces(
+    v1::ParseChunkedRequest request, absl::Time deadline, pool::PieceTaker on_piece,
+    std::function<void(absl::StatusOr<pool::JobAnswer>)> done) {
+  pool::Job job;
+  const absl::StatusOr<uint32_t> grammar = Grammar(request.grammar());
+  absl::Status status = grammar.ok() ? FillJob(request, limits_, job) : grammar.status();
+  if (!status.ok()) {
+    done(std::move(status));
+    return nullptr;
+  }
+  job.grammar = *grammar;
+  // One large answer is what a unary call would be: it does not wait behind batches.
+  job.lane = pool::Lane::kUnary;
+  job.deadline = deadline;
+  job.on_piece = std::move(on_piece);
+  job.done = [done = std::move(done)](absl::StatusOr<pool::JobAnswer> answer) {
+    if (answer.ok()) {
+      if (absl::Status error = FirstError(answer->answer); !error.ok()) return done(error);
+    }
+    done(std::move(answer));
+  };
+  return pool_.Submit(std::move(job));
+}
+
+absl::StatusOr<Backend::OpenStream> Backend::Open(const v1::StreamOptions& options,
+                                                  absl::Time deadline) {
+  OpenStream stream;
+  const absl::StatusOr<uint32_t> grammar = Grammar(options.grammar());
+  if (!grammar.ok()) return grammar.status();
+  ItemStream::Options items;
+  if (absl::Status status = FillStreamHeader(options, limits_, items.header); !status.ok()) {
+    return status;
+  }
+  items.grammar = *grammar;
+  items.deadline = deadline;
+  items.max_query_bytes = limits_.max_query_bytes;
+  const uint32_t workers = std::max(pool_.Workers(), 1u);
+  items.jobs_in_flight = 4 * workers;
+  stream.grammar = *grammar;
+  stream.postgres_version_num = PostgresVersionNum(*grammar);
+  stream.operations = items.header.operations;
+  stream.want_timing = options.want_timing();
+  stream.chunks_in_flight =
+      limits_.max_chunks_in_flight != 0 ? limits_.max_chunks_in_flight : 2 * workers;
+  stream.items = std::make_shared<ItemStream>(pool_, std::move(items));
+  return stream;
 }
 
 v1::ListGrammarsResponse Backend::ListGrammars() const {

@@ -16,6 +16,7 @@
 #include "pgparsed/v1/grammar.pb.h"
 #include "pool/pool.h"
 #include "service/answers.h"
+#include "service/item_stream.h"
 #include "service/limits.h"
 #include "service/requests.h"
 
@@ -37,12 +38,33 @@ class Backend {
       Request request, absl::Time deadline,
       std::function<void(absl::StatusOr<Encoded<Response>>)> done);
 
+  // Runs ParseChunked. `on_piece` takes the tree while it is written, but for protobuf; the answer,
+  // which comes last, has the rest: protobuf as a section, warnings and errors.
+  std::shared_ptr<pool::JobHandle> CallInPieces(
+      v1::ParseChunkedRequest request, absl::Time deadline, pool::PieceTaker on_piece,
+      std::function<void(absl::StatusOr<pool::JobAnswer>)> done);
+
+  // What the items of a stream are run with.
+  struct OpenStream {
+    uint32_t grammar = 0;
+    uint32_t postgres_version_num = 0;
+    uint32_t operations = 0;
+    bool want_timing = false;
+    uint32_t chunks_in_flight = 0;
+    std::shared_ptr<ItemStream> items;
+  };
+  absl::StatusOr<OpenStream> Open(const v1::StreamOptions& options, absl::Time deadline);
+
+  // The grammar that answers a request for `requested`, and its version number.
+  absl::StatusOr<uint32_t> Grammar(uint32_t requested) const {
+    return ChooseGrammar(requested, grammars_);
+  }
+  // As its worker told it.
+  uint32_t PostgresVersionNum(uint32_t grammar) const;
+
   v1::ListGrammarsResponse ListGrammars() const;
 
  private:
-  // The grammar's version number as its worker told it.
-  uint32_t PostgresVersionNum(uint32_t grammar) const;
-
   pool::Pool& pool_;
   const Limits limits_;
   // What never changes of the pool's grammars: read by every call, so without a lock.
@@ -52,6 +74,24 @@ class Backend {
 // Nanoseconds, never negative.
 inline uint64_t Nanoseconds(absl::Duration duration) {
   return static_cast<uint64_t>(std::max<int64_t>(0, absl::ToInt64Nanoseconds(duration)));
+}
+
+// Where the time of an answer went; the total is the caller's.
+inline void FillTiming(const pool::JobAnswer& answer, v1::Timing& timing) {
+  timing.set_queue_ns(Nanoseconds(answer.queue_time));
+  timing.set_parse_ns(answer.answer.header.parse_ns);
+  timing.set_convert_ns(answer.answer.header.convert_ns);
+  timing.set_bytes_produced(answer.answer.header.total_bytes + answer.answer.header.tail_bytes);
+}
+
+inline void FillTiming(const ItemAnswer& answer, v1::Timing& timing) {
+  timing.set_queue_ns(Nanoseconds(answer.queue_time));
+  timing.set_parse_ns(answer.parse_ns);
+  timing.set_convert_ns(answer.convert_ns);
+  timing.set_total_ns(Nanoseconds(answer.total));
+  uint64_t bytes = 0;
+  for (const std::string& part : answer.columns) bytes += part.size();
+  timing.set_bytes_produced(bytes);
 }
 
 template <typename Request, typename Response>
@@ -87,10 +127,7 @@ std::shared_ptr<pool::JobHandle> Backend::Call(
     if constexpr (requires { encoded.message.mutable_timing(); }) {
       if (want_timing) {
         v1::Timing* timing = encoded.message.mutable_timing();
-        timing->set_queue_ns(Nanoseconds(answer->queue_time));
-        timing->set_parse_ns(answer->answer.header.parse_ns);
-        timing->set_convert_ns(answer->answer.header.convert_ns);
-        timing->set_bytes_produced(answer->answer.header.total_bytes);
+        FillTiming(*answer, *timing);
         timing->set_total_ns(Nanoseconds(absl::Now() - start));
       }
     }

@@ -15,7 +15,12 @@ struct Limits {
   uint64_t max_chunk_bytes = 1u << 20;
   // The longest time of one job in a worker, in milliseconds.
   uint64_t max_job_ms = 10'000;
-  // A chunk of Batch: queries, and bytes.
+  // The largest protobuf tree of ParseChunked: it stands whole in the channel before its first byte
+  // leaves. JSON and columns have no such limit.
+  uint64_t max_chunked_protobuf_bytes = 256u << 20;
+  // Chunks of a stream that are worked on or wait to be sent. 0: two for each worker.
+  uint32_t max_chunks_in_flight = 0;
+  // A chunk of Batch: queries, and bytes. A chunk of one query may have max_query_bytes.
   uint32_t max_batch_queries = 4096;
   uint64_t max_batch_bytes = 4u << 20;
 };

@@ -231,9 +231,42 @@ absl::StatusOr<uint32_t> OperationBit(int operation) {
       return channel::kOpExtractComments;
     case v1::OPERATION_SUMMARIZE:
       return channel::kOpSummarize;
+    case v1::OPERATION_CHECK:
+      return channel::kOpCheck;
     default:
       return InvalidEnum("operations");
   }
+}
+
+// The operations of Analyze and of streams, and what they take.
+template <typename Options>
+absl::Status SetOperations(const Options& options, JobHeader& header) {
+  for (const int operation : options.operations()) {
+    const absl::StatusOr<uint32_t> bit = OperationBit(operation);
+    if (!bit.ok()) return bit.status();
+    if (header.operations & *bit) {
+      return MakeError(Reason::kInvalidRequest,
+                       absl::StrCat("operations names ",
+                                    v1::Operation_Name(static_cast<v1::Operation>(operation)),
+                                    " twice; name each once"));
+    }
+    header.operations |= *bit;
+  }
+  if (absl::Status status = SetTreeFormat(options.format(), header); !status.ok()) return status;
+  if (absl::Status status = SetConversion(options.conversion(), header); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = SetSplitMethod(options.split_method(), header); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = SetLayout(options.layout(), header); !status.ok()) return status;
+  SetFingerprintOptions(options.fingerprint_options(), header);
+  SetFlag(header, options.utility_only(), channel::kFlagNormalizeUtilityOnly);
+  SetFlag(header, options.drop_comments(), channel::kFlagDropComments);
+  // Format verifies here as it does by default alone.
+  SetFlag(header, (header.operations & channel::kOpFormat) != 0, channel::kFlagVerify);
+  header.truncate_limit = options.truncate_limit();
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -363,37 +396,38 @@ absl::Status FillJob(v1::SummarizeRequest& request, const Limits& limits, pool::
 }
 
 absl::Status FillJob(v1::AnalyzeRequest& request, const Limits& limits, pool::Job& job) {
-  uint32_t operations = 0;
-  for (const int operation : request.operations()) {
-    const absl::StatusOr<uint32_t> bit = OperationBit(operation);
-    if (!bit.ok()) return bit.status();
-    if (operations & *bit) {
-      return MakeError(Reason::kInvalidRequest,
-                       absl::StrCat("operations names ", v1::Operation_Name(operation),
-                                    " twice; name each once"));
-    }
-    operations |= *bit;
-  }
-  if (operations == 0) {
+  if (absl::Status status = SetOperations(request, job.header); !status.ok()) return status;
+  if (job.header.operations == 0) {
     return MakeError(Reason::kInvalidRequest, "operations is empty; name at least one");
   }
+  return FillQuery(request, limits, job.header.operations, job);
+}
+
+absl::Status FillStreamHeader(const v1::StreamOptions& options, const Limits& limits,
+                              channel::JobHeader& header) {
+  if (absl::Status status = SetPositions(options.position_encoding(), header); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = SetParserOptions(options.parser_options(), header); !status.ok()) {
+    return status;
+  }
+  header.max_answer_bytes = limits.max_unary_result_bytes;
+  return SetOperations(options, header);
+}
+
+absl::Status FillJob(v1::ParseChunkedRequest& request, const Limits& limits, pool::Job& job) {
   if (absl::Status status = SetTreeFormat(request.format(), job.header); !status.ok()) {
     return status;
   }
   if (absl::Status status = SetConversion(request.conversion(), job.header); !status.ok()) {
     return status;
   }
-  if (absl::Status status = SetSplitMethod(request.split_method(), job.header); !status.ok()) {
+  SetFlag(job.header, true, channel::kFlagTreeInPieces);
+  if (absl::Status status = FillQuery(request, limits, channel::kOpParse, job); !status.ok()) {
     return status;
   }
-  if (absl::Status status = SetLayout(request.layout(), job.header); !status.ok()) return status;
-  SetFingerprintOptions(request.fingerprint_options(), job.header);
-  SetFlag(job.header, request.utility_only(), channel::kFlagNormalizeUtilityOnly);
-  SetFlag(job.header, request.drop_comments(), channel::kFlagDropComments);
-  // Format verifies here as it does by default alone.
-  SetFlag(job.header, (operations & channel::kOpFormat) != 0, channel::kFlagVerify);
-  job.header.truncate_limit = request.truncate_limit();
-  return FillQuery(request, limits, operations, job);
+  job.header.max_answer_bytes = limits.max_chunked_protobuf_bytes;
+  return absl::OkStatus();
 }
 
 absl::Status FillJob(v1::GetGrammarSchemaRequest&, const Limits& limits, pool::Job& job) {

@@ -39,6 +39,11 @@ absl::Status FillJob(v1::FormatRequest& request, const Limits& limits, pool::Job
 absl::Status FillJob(v1::ExtractCommentsRequest& request, const Limits& limits, pool::Job& job);
 absl::Status FillJob(v1::SummarizeRequest& request, const Limits& limits, pool::Job& job);
 absl::Status FillJob(v1::AnalyzeRequest& request, const Limits& limits, pool::Job& job);
+absl::Status FillJob(v1::ParseChunkedRequest& request, const Limits& limits, pool::Job& job);
 absl::Status FillJob(v1::GetGrammarSchemaRequest& request, const Limits& limits, pool::Job& job);
+
+// The header of the jobs that run the items of a stream; it may name no operation.
+absl::Status FillStreamHeader(const v1::StreamOptions& options, const Limits& limits,
+                              channel::JobHeader& header);
 
 }  // namespace pgparsed::service

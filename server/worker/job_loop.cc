@@ -6,6 +6,7 @@
 #include "worker/large_stack.h"
 #include "worker/memory.h"
 #include "worker/operations.h"
+#include "worker/piece_sink.h"
 
 namespace pgparsed::worker {
 namespace {
@@ -41,7 +42,8 @@ void RunJobs(channel::WorkerEnd& channel) {
   for (;;) {
     const channel::WorkerEnd::Job job = channel.NextJob();
     StartCountingAllocations();
-    channel.FinishJob(AnswerJob(job.header, job.text, job.comments, job.answer));
+    PieceSink pieces(channel);
+    channel.FinishJob(AnswerJob(job.header, job.text, job.comments, job.answer, &pieces));
     TidyUp();
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "channel/channel_layout.h"
 #include "channel/sections.h"
 #include "grammar/deparse.h"
 #include "grammar/operations.h"
@@ -18,6 +19,7 @@
 #include "grammar/tree_writer.h"
 #include "text/positions.h"
 #include "text/utf8.h"
+#include "worker/item_job.h"
 #include "worker/memory.h"
 #include "worker/region_sink.h"
 
@@ -78,6 +80,7 @@ std::string JoinNames(const std::vector<std::string_view>& names) {
   return joined;
 }
 
+// Views of a record; it must outlive the use.
 template <typename T>
 std::string_view BytesOf(const T& record) {
   return {reinterpret_cast<const char*>(&record), sizeof(record)};
@@ -106,8 +109,9 @@ std::optional<std::vector<grammar::Comment>> ReadComments(std::string_view bytes
 class JobRun {
  public:
   JobRun(const JobHeader& header, std::string_view text, std::string_view comments,
-         std::span<std::byte> answer)
+         std::span<std::byte> answer, grammar::ByteSink* pieces)
       : header_(header),
+        pieces_(pieces),
         text_(text),
         comments_(comments),
         encoding_(static_cast<text::Encoding>(header.position_encoding)),
@@ -173,7 +177,8 @@ class JobRun {
   // The operations that share one raw parse.
   void ParsedTreeOperations() {
     uint32_t sharing = header_.operations & (channel::kOpParse | channel::kOpFingerprint |
-                                             channel::kOpFormat | channel::kOpSummarize);
+                                             channel::kOpFormat | channel::kOpSummarize |
+                                             channel::kOpCheck);
     if (SplitsWithParser()) sharing |= header_.operations & channel::kOpSplit;
     if (NormalizesParsedTree()) sharing |= header_.operations & channel::kOpNormalize;
     if (sharing == 0) return;
@@ -209,6 +214,12 @@ class JobRun {
       return AddTooLarge(channel::kOpParse, needed);
     }
     const bool columnar = header_.tree_format == channel::TreeFormat::kColumnar;
+    if (pieces_ != nullptr) {
+      const auto tree = columnar ? grammar::WriteColumnar(query.statements(), positions, *pieces_)
+                                 : grammar::WriteJson(query.statements(), positions, *pieces_);
+      if (!tree.ok()) return AddError(channel::kOpParse, tree.error());
+      return writer_.Add(SectionKind::kTreePieces, BytesOf(tree.value().bytes));
+    }
     const uint32_t sections = writer_.section_count();
     writer_.Begin(columnar ? SectionKind::kTreeColumnar : SectionKind::kTreeJson);
     RegionSink sink(writer_.Room(kRoomForErrors));
@@ -241,9 +252,24 @@ class JobRun {
     }
     if (header_.tree_format == channel::TreeFormat::kProtobuf) {
       AddText(channel::kOpParse, SectionKind::kTreeProtobuf, query.LibraryProtobuf());
+    } else if (pieces_ != nullptr) {
+      const auto json = query.LibraryJson();
+      if (!json.ok()) return AddError(channel::kOpParse, json.error());
+      PutInPieces(json.value());
+      writer_.Add(SectionKind::kTreePieces, BytesOf(uint64_t{json.value().size()}));
     } else {
       AddText(channel::kOpParse, SectionKind::kTreeJson, query.LibraryJson());
     }
+  }
+
+  void PutInPieces(std::string_view bytes) {
+    std::span<char> window = pieces_->Next(0);
+    for (; bytes.size() > window.size(); window = pieces_->Next(window.size())) {
+      std::memcpy(window.data(), bytes.data(), window.size());
+      bytes.remove_prefix(window.size());
+    }
+    std::memcpy(window.data(), bytes.data(), bytes.size());
+    pieces_->Finish(bytes.size());
   }
 
   void AddFingerprint(grammar::ParsedQuery& query) {
@@ -512,6 +538,7 @@ class JobRun {
   }
 
   const JobHeader& header_;
+  grammar::ByteSink* const pieces_;  // null: the tree is a section
   const std::string_view text_;  // a NUL stands behind it
   const std::string_view comments_;
   const text::Encoding encoding_;
@@ -525,8 +552,14 @@ class JobRun {
 }  // namespace
 
 uint64_t AnswerJob(const JobHeader& header, std::string_view text, std::string_view comments,
-                   std::span<std::byte> answer) {
-  return JobRun(header, text, comments, answer).Run();
+                   std::span<std::byte> answer, grammar::ByteSink* pieces) {
+  if (header.item_count > 0) return AnswerItems(header, text, comments, answer);
+  const bool in_pieces = (header.flags & channel::kFlagTreeInPieces) != 0 &&
+                         header.tree_format != channel::TreeFormat::kProtobuf;
+  if (!in_pieces) return JobRun(header, text, comments, answer, nullptr).Run();
+  // The windows for the pieces are the end of the region.
+  return JobRun(header, text, comments, answer.first(answer.size() - channel::kPiecesBytes), pieces)
+      .Run();
 }
 
 }  // namespace pgparsed::worker

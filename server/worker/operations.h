@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "channel/message.h"
+#include "grammar/byte_sink.h"
 
 namespace pgparsed::worker {
 
@@ -14,7 +15,10 @@ namespace pgparsed::worker {
 // stand behind the text (the channel puts it there). Returns the answer's length. Never fails: an
 // operation that does is a kError section. An answer over header.max_answer_bytes (0: the region's
 // size) loses the results that do not fit, each of which becomes an error kResultTooLarge.
+//
+// `pieces` takes the tree of a job with kFlagTreeInPieces, and is not used otherwise.
 uint64_t AnswerJob(const channel::JobHeader& header, std::string_view text,
-                   std::string_view comments, std::span<std::byte> answer);
+                   std::string_view comments, std::span<std::byte> answer,
+                   grammar::ByteSink* pieces = nullptr);
 
 }  // namespace pgparsed::worker

@@ -1,0 +1,56 @@
+#include "grpc/wire_message.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include "absl/functional/function_ref.h"
+#include "pgparsed/errors.h"
+
+namespace pgparsed::grpc_door {
+namespace {
+
+using google::protobuf::internal::WireFormatLite;
+
+// Calls `take` for each length-delimited field at the top level. False if the message is malformed.
+bool EachField(std::string_view message, absl::FunctionRef<void(const WireField&)> take) {
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(message.data()),
+                                               static_cast<int>(message.size()));
+  while (const uint32_t tag = input.ReadTag()) {
+    if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+      if (!WireFormatLite::SkipField(&input, tag)) return false;
+      continue;
+    }
+    uint32_t length = 0;
+    if (!input.ReadVarint32(&length)) return false;
+    const auto at = static_cast<size_t>(input.CurrentPosition());
+    if (length > message.size() - at || !input.Skip(static_cast<int>(length))) return false;
+    take({.number = WireFormatLite::GetTagFieldNumber(tag), .bytes = message.substr(at, length)});
+  }
+  return input.ConsumedEntireMessage();
+}
+
+}  // namespace
+
+WireMessage::WireMessage(const grpc::ByteBuffer& buffer) {
+  // One slice is shared; several are joined.
+  grpc::ByteBuffer copy(buffer);
+  if (!copy.TrySingleSlice(&slice_).ok()) (void)copy.DumpToSingleSlice(&slice_);
+}
+
+std::optional<WireField> WireMessage::LastField() const {
+  std::optional<WireField> last;
+  if (!EachField(bytes(), [&](const WireField& field) { last = field; })) return std::nullopt;
+  return last;
+}
+
+absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field) {
+  std::vector<std::string_view> values;
+  const bool ok = EachField(message, [&](const WireField& found) {
+    if (found.number == field) values.push_back(found.bytes);
+  });
+  if (ok) return values;
+  return MakeError(Reason::kInvalidRequest,
+                   "a chunk is not a valid message of the contract; check the client's stubs");
+}
+
+}  // namespace pgparsed::grpc_door

@@ -1,0 +1,46 @@
+// A request that is read in place: views of its fields instead of a message object with a copy of
+// each query. For streams, whose chunks hold thousands; and because protobuf refuses a whole chunk
+// when one string in it is not valid UTF-8, which here is the matter of one query.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+
+#include "absl/status/statusor.h"
+
+namespace pgparsed::grpc_door {
+
+// A length-delimited field.
+struct WireField {
+  int number = 0;
+  std::string_view bytes;
+};
+
+class WireMessage {
+ public:
+  // Shares the buffer's memory if it is in one piece, else copies it.
+  explicit WireMessage(const grpc::ByteBuffer& buffer);
+
+  std::string_view bytes() const {
+    return {reinterpret_cast<const char*>(slice_.begin()), slice_.size()};
+  }
+
+  // The last length-delimited field; nullopt if there is none or the message is malformed.
+  std::optional<WireField> LastField() const;
+
+ private:
+  grpc::Slice slice_;
+};
+
+// The values of a repeated string field of a message, unchecked as to UTF-8; other fields are
+// passed over. kInvalidRequest if the message is malformed.
+absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field);
+
+}  // namespace pgparsed::grpc_door
