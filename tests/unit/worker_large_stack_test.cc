@@ -26,6 +26,8 @@ constexpr size_t kTinyStack = size_t{8} << 20;
 class FakeChannel final : public channel::WorkerEnd {
  public:
   Job NextJob() override { return {}; }
+  std::span<std::byte> NextPiece(size_t) override { return {}; }
+  void FinishPieces(size_t) override {}
   void FinishJob(uint64_t) override {}
   void SayLastWords(channel::LastWords words) override {
     const char* text = words == channel::LastWords::kStackOverflow ? "last words: stack\n"
