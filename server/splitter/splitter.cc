@@ -19,6 +19,28 @@ const char* Find(char c, const char* at, const char* end) {
   return found == nullptr ? end : static_cast<const char*>(found);
 }
 
+template <typename Predicate>
+const char* EndOfRun(const char* at, const char* end, Predicate belongs) {
+  while (at != end && belongs(*at)) ++at;
+  return at;
+}
+
+// Eight bytes at a time: a line end is the byte that is zero after the exclusive or, and adding to
+// its lower seven bits leaves only that byte's high bit clear.
+uint64_t CountLineEnds(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  uint64_t lines = 0;
+  while (text.size() >= sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, text.data(), sizeof(word));
+    word ^= kOnes * '\n';
+    const uint64_t others = (((word & kOnes * 0x7F) + kOnes * 0x7F) | word) >> 7;
+    lines += ((~others & kOnes) * kOnes) >> 56;
+    text.remove_prefix(sizeof(word));
+  }
+  return lines + static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 // The value that a SET or RESET statement with kSetting in it gives to that: PostgreSQL's words for
 // false are the beginnings of "off" (from two letters on), "false" and "no", and "0".
 bool SettingAfter(std::string_view statement) {
@@ -142,7 +164,7 @@ const char* Splitter::Step(const char* at, const char* end) {
     case State::kColon:
       return Colon(at);
     case State::kVariable:
-      while (at != end && IsTagByte(*at)) ++at;
+      at = EndOfRun(at, end, IsTagByte);
       if (at != end) state_ = State::kPlain;
       return at;
     case State::kDollar:
@@ -189,6 +211,7 @@ const char* Splitter::ByteOrderMark(const char* at) {
   return at;
 }
 
+// The hot loop: what lies whole in the chunk takes no state.
 const char* Splitter::Plain(const char* at, const char* end) {
   while (at != end) {
     const char c = *at;
@@ -196,6 +219,21 @@ const char* Splitter::Plain(const char* at, const char* end) {
     switch (begins) {
       case Begins::kSpace:
         ++at;
+        continue;
+      case Begins::kWord:
+        if (kind_ != PieceKind::kStatement) OpenStatement(OffsetOf(at));
+        if (!shape_.follows()) {
+          const char* const word_end = EndOfRun(at, end, IsWordByte);
+          // A word of one letter may be the prefix of a quote.
+          if (word_end != end && word_end - at > 1) {
+            at = word_end;
+            continue;
+          }
+        }
+        word_bytes_ = 0;
+        state_ = State::kWord;
+        at = Word(at, end);
+        if (state_ != State::kPlain) return at;
         continue;
       case Begins::kDash:
         state_ = State::kDash;
@@ -208,13 +246,6 @@ const char* Splitter::Plain(const char* at, const char* end) {
       case Begins::kBackslash:
         state_ = State::kBackslash;
         return at + 1;
-      case Begins::kWord:
-        if (kind_ != PieceKind::kStatement) OpenStatement(OffsetOf(at));
-        word_bytes_ = 0;
-        state_ = State::kWord;
-        at = Word(at, end);
-        if (state_ != State::kPlain) return at;
-        continue;
       default:
         break;
     }
@@ -223,19 +254,22 @@ const char* Splitter::Plain(const char* at, const char* end) {
     switch (begins) {
       case Begins::kNumber:
         state_ = State::kNumber;
-        return at;
+        if (at != end) at = Number(at, end);
+        break;
       case Begins::kQuote:
         state_ = standard_strings_ ? State::kQuote : State::kEscapeQuote;
-        return at;
+        if (standard_strings_) at = Through('\'', State::kPlain, at, end);
+        break;
       case Begins::kDoubleQuote:
         state_ = State::kDoubleQuote;
-        return at;
+        at = Through('"', State::kPlain, at, end);
+        break;
       case Begins::kDollar:
         state_ = State::kDollar;
-        return at;
+        break;
       case Begins::kColon:
         state_ = State::kColon;
-        return at;
+        break;
       case Begins::kOpenParenthesis:
         shape_.OpenParenthesis();
         break;
@@ -245,6 +279,7 @@ const char* Splitter::Plain(const char* at, const char* end) {
       default:
         break;
     }
+    if (state_ != State::kPlain) return at;
   }
   return at;
 }
@@ -272,7 +307,7 @@ const char* Splitter::Slash(const char* at) {
 }
 
 const char* Splitter::LineComment(const char* at, const char* end) {
-  while (at != end && *at != '\n' && *at != '\r') ++at;
+  at = EndOfRun(at, end, [](char c) { return c != '\n' && c != '\r'; });
   if (at != end) state_ = State::kPlain;
   return at;
 }
@@ -298,7 +333,7 @@ const char* Splitter::BlockComment(const char* at, const char* end) {
 }
 
 const char* Splitter::EscapeQuote(const char* at, const char* end) {
-  while (at != end && *at != '\'' && *at != '\\') ++at;
+  at = EndOfRun(at, end, [](char c) { return c != '\'' && c != '\\'; });
   if (at == end) return end;
   state_ = *at == '\'' ? State::kEscapeQuoteEnd : State::kEscapeQuoteBackslash;
   return at + 1;
@@ -320,7 +355,7 @@ const char* Splitter::EscapeQuoteEnd(const char* at) {
 
 const char* Splitter::Word(const char* at, const char* end) {
   const char* const begin = at;
-  while (at != end && IsWordByte(*at)) ++at;
+  at = EndOfRun(at, end, IsWordByte);
   AddToWord(begin, static_cast<size_t>(at - begin));
   if (at == end) return end;
   if (word_bytes_ == 1 && (*at == '\'' || *at == '&')) {
@@ -354,12 +389,12 @@ const char* Splitter::UnicodePrefix(const char* at) {
 // 1e'…' is the junk 1e and then an ordinary quote.
 const char* Splitter::Number(const char* at, const char* end) {
   if (state_ == State::kNumber) {
-    while (at != end && (IsDigit(*at) || *at == '_' || *at == '.')) ++at;
+    at = EndOfRun(at, end, [](char c) { return IsDigit(c) || c == '_' || c == '.'; });
     if (at == end) return end;
     state_ = IsWordStart(*at) ? State::kNumberJunk : State::kPlain;
   }
   if (state_ == State::kNumberJunk) {
-    while (at != end && IsWordByte(*at)) ++at;
+    at = EndOfRun(at, end, IsWordByte);
     if (at != end) state_ = State::kPlain;
   }
   return at;
@@ -386,7 +421,7 @@ const char* Splitter::Dollar(const char* at) {
 
 const char* Splitter::DollarTag(const char* at, const char* end) {
   const char* const begin = at;
-  while (at != end && IsTagByte(*at)) ++at;
+  at = EndOfRun(at, end, IsTagByte);
   tag_.append(begin, std::min(static_cast<size_t>(at - begin), kMaxTagBytes + 2 - tag_.size()));
   if (at == end) return end;
   if (*at == '$' && tag_.size() <= kMaxTagBytes + 1) {
@@ -757,16 +792,13 @@ std::string_view Splitter::Text(uint64_t begin, uint64_t end) {
 }
 
 uint64_t Splitter::CountLines(uint64_t begin, uint64_t end) const {
-  const auto count = [](std::string_view text) {
-    return static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
-  };
   uint64_t lines = 0;
   if (begin < chunk_offset_) {
     const uint64_t carried = std::min(end, chunk_offset_);
-    lines += count(std::string_view(carry_).substr(begin - carry_offset_, carried - begin));
+    lines += CountLineEnds(std::string_view(carry_).substr(begin - carry_offset_, carried - begin));
     begin = carried;
   }
-  if (begin < end) lines += count(chunk_.substr(begin - chunk_offset_, end - begin));
+  if (begin < end) lines += CountLineEnds(chunk_.substr(begin - chunk_offset_, end - begin));
   return lines;
 }
 
