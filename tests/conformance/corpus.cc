@@ -12,7 +12,7 @@
 
 namespace pgparsed::conformance {
 
-absl::StatusOr<std::vector<CorpusStatement>> LoadCorpus(const std::string& directory) {
+absl::StatusOr<std::vector<CorpusScript>> LoadScripts(const std::string& directory) {
   std::error_code error;
   std::vector<std::filesystem::path> paths;
   for (std::filesystem::recursive_directory_iterator it(directory, error), end; it != end;
@@ -23,17 +23,25 @@ absl::StatusOr<std::vector<CorpusStatement>> LoadCorpus(const std::string& direc
   if (paths.empty()) return absl::NotFoundError(absl::StrCat("no .sql file in ", directory));
   std::sort(paths.begin(), paths.end());
 
-  std::vector<CorpusStatement> statements;
+  std::vector<CorpusScript> scripts;
   for (const std::filesystem::path& path : paths) {
     std::ifstream in(path, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
     if (!in || !text) return absl::InternalError(absl::StrCat("cannot read ", path.string()));
-    const std::string script = text.str();
-    for (PsqlPiece& piece : SplitPsqlScript(script)) {
+    scripts.push_back({path.lexically_relative(directory).string(), text.str()});
+  }
+  return scripts;
+}
+
+absl::StatusOr<std::vector<CorpusStatement>> LoadCorpus(const std::string& directory) {
+  const absl::StatusOr<std::vector<CorpusScript>> scripts = LoadScripts(directory);
+  if (!scripts.ok()) return scripts.status();
+  std::vector<CorpusStatement> statements;
+  for (const CorpusScript& script : *scripts) {
+    for (PsqlPiece& piece : SplitPsqlScript(script.text)) {
       if (piece.kind != PsqlPiece::Kind::kStatement) continue;
-      statements.push_back(
-          {path.lexically_relative(directory).string(), piece.line, std::move(piece.text)});
+      statements.push_back({script.file, piece.line, std::move(piece.text)});
     }
   }
   return statements;
