@@ -464,6 +464,18 @@ TEST(WorkloadTable, ReportsThatNoTableMadeAreRefusedAndChangeNothing) {
   }
 }
 
+TEST(WorkloadTable, ExtremesThatExcludeEachOtherAreRefusedEvenWhereSumsAreLost) {
+  auto source = Table();
+  Add(*source, {.duration_us = 1001, .weight = kMost});
+  v1::WorkloadReport report = source->Report();
+  v1::WorkloadGroup* group = report.mutable_groups(0);
+  group->mutable_total_duration_us()->set_high(kMost);
+  ASSERT_TRUE(Table()->Merge(report).ok()) << "the sum of more calls than can be counted";
+  group->set_min_duration_us(1002);
+  group->set_max_duration_us(1001);
+  EXPECT_FALSE(Table()->Merge(report).ok());
+}
+
 TEST(WorkloadTable, RandomlyDamagedReportsAreRefusedOrKeepTheTableSound) {
   auto source = Table();
   for (const Call& call : Log(200, 8)) Add(*source, call);
