@@ -137,20 +137,4 @@ Result<std::string> ParsedQuery::Summarize(uint32_t truncate_limit) {
   return SummarizeStatements(scope_.memory_context(), statements_, truncate_limit);
 }
 
-bool ParsedQuery::HasFunctionWithoutText() const {
-  const ListCell* cell;
-  foreach (cell, static_cast<const List*>(statements_)) {
-    const auto* statement = static_cast<const RawStmt*>(lfirst(cell));
-    if (!IsA(statement->stmt, CreateFunctionStmt)) continue;
-    bool has_text = false;
-    const ListCell* option;
-    foreach (option, reinterpret_cast<const CreateFunctionStmt*>(statement->stmt)->options) {
-      const auto* element = static_cast<const DefElem*>(lfirst(option));
-      has_text = has_text || std::strcmp(element->defname, "as") == 0;
-    }
-    if (!has_text) return true;
-  }
-  return false;
-}
-
 }  // namespace pgparsed::grammar

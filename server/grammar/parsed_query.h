@@ -55,9 +55,6 @@ class ParsedQuery {
   // A serialized pgparsed.v1.Summary; `truncate_limit` 0: no truncated text. See summary.h.
   Result<std::string> Summarize(uint32_t truncate_limit);
 
-  // Whether there is a CREATE FUNCTION or PROCEDURE without a text body (AS …).
-  bool HasFunctionWithoutText() const;
-
  private:
   ParsedQuery(const char* sql, const ParserOptions& options) : sql_(sql), options_(options) {}
 

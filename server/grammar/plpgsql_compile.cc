@@ -14,11 +14,20 @@ namespace {
 // What stands in the options of a statement.
 struct Body {
   char* source = nullptr;  // NULL: there is none
-  std::string_view language = "plpgsql";
+  std::string_view language;
 };
 
-Body BodyIn(const List* options) {
-  Body body;
+Body BodyIn(const Node* statement) {
+  const List* options;
+  Body body = {.language = "plpgsql"};
+  if (IsA(statement, DoStmt)) {
+    options = reinterpret_cast<const DoStmt*>(statement)->args;
+  } else {
+    const auto* function = reinterpret_cast<const CreateFunctionStmt*>(statement);
+    options = function->options;
+    // What PostgreSQL takes a function for that names no language.
+    if (function->sql_body != nullptr) body.language = "sql";
+  }
   const ListCell* cell;
   foreach (cell, options) {
     const auto* option = static_cast<const DefElem*>(lfirst(cell));
@@ -117,6 +126,17 @@ void AddReturn(PLpgSQL_function& function) {
   body = lappend(body, statement);
 }
 
+void AddName(PLpgSQL_nsitem_type kind, int variable, const char* name) {
+#if PGPARSED_GRAMMAR >= 18
+  // The libraries before let the last of several count.
+  if (plpgsql_ns_lookup(plpgsql_ns_top(), true, name, nullptr, nullptr, nullptr) != nullptr) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+                    errmsg("parameter name \"%s\" used more than once", name)));
+  }
+#endif
+  plpgsql_ns_additem(kind, variable, name);
+}
+
 // Adds an argument's variable, under its name and as $n.
 PLpgSQL_variable* AddArgument(const FunctionParameter& parameter, int number, PLpgSQL_type* type) {
   char numbered[16];
@@ -126,18 +146,18 @@ PLpgSQL_variable* AddArgument(const FunctionParameter& parameter, int number, PL
       plpgsql_build_variable(named ? parameter.name : numbered, 0, type, false);
   const PLpgSQL_nsitem_type kind =
       variable->dtype == PLPGSQL_DTYPE_VAR ? PLPGSQL_NSTYPE_VAR : PLPGSQL_NSTYPE_REC;
-  plpgsql_ns_additem(kind, variable->dno, numbered);
-  if (named) plpgsql_ns_additem(kind, variable->dno, parameter.name);
+  AddName(kind, variable->dno, numbered);
+  if (named) AddName(kind, variable->dno, parameter.name);
   return variable;
 }
 
-bool ReturnsNamed(const CreateFunctionStmt& statement, std::string_view type) {
+// Whether the function returns this pseudo-type.
+bool Returns(const CreateFunctionStmt& statement, std::string_view type) {
   if (statement.returnType == nullptr) return false;
-  const ListCell* cell;
-  foreach (cell, statement.returnType->names) {
-    if (strVal(lfirst(cell)) == type) return true;
-  }
-  return false;
+  const List* names = statement.returnType->names;
+  const int count = list_length(names);
+  return count > 0 && strVal(llast(names)) == type &&
+         (count == 1 || std::strcmp(strVal(list_nth(names, count - 2)), "pg_catalog") == 0);
 }
 
 // NEW and OLD.
@@ -156,7 +176,12 @@ struct Signature {
 };
 
 Oid TypeOf(const TypeName* name) {
-  return typeTypeId(LookupTypeName(nullptr, name, nullptr, false));
+  const Type type = LookupTypeName(nullptr, name, nullptr, false);
+  if (type == nullptr) {
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+                    errmsg("type \"%s\" does not exist", TypeNameToString(name))));
+  }
+  return typeTypeId(type);
 }
 
 // The library cannot look up %TYPE: to it such a type is "unknown".
@@ -165,7 +190,6 @@ TypeName* LookedUp(TypeName* name) {
   auto* unknown = static_cast<TypeName*>(copyObjectImpl(name));
   unknown->names = NIL;
   unknown->pct_type = false;
-  unknown->arrayBounds = NIL;
   unknown->typeOid = UNKNOWNOID;
   return unknown;
 }
@@ -200,7 +224,7 @@ Signature ReadSignature(const CreateFunctionStmt& statement, const char* name) {
   } else if (statement.returnType != nullptr) {
     signature.declared_type = TypeOf(LookedUp(statement.returnType));
     if (OidIsValid(required_type) && signature.declared_type != required_type &&
-        signature.declared_type != UNKNOWNOID) {
+        required_type != UNKNOWNOID && signature.declared_type != UNKNOWNOID) {
       ereport(ERROR, (errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
                       errmsg("function result type must be %s because of OUT parameters",
                              format_type_be(required_type))));
@@ -230,8 +254,7 @@ PLpgSQL_type* ArgumentType(Oid oid, TypeName* name) {
   if (name->pct_type) {
     // As declarations in the body have it.
     auto* type = New<PLpgSQL_type>();
-    type->typname = psprintf("%s%s%s", NameListToString(name->names), "%TYPE",
-                             name->arrayBounds != NIL ? "[]" : "");
+    type->typname = psprintf("%s%%TYPE", NameListToString(name->names));
     type->ttype = PLPGSQL_TTYPE_SCALAR;
     type->atttypmod = -1;
     return type;
@@ -354,7 +377,7 @@ bool HasInputs(const CreateFunctionStmt& statement) {
 bool Declare(const CreateFunctionStmt& statement, const Signature& signature,
              PLpgSQL_function& function) {
   int outputs = 0;
-  if (ReturnsNamed(statement, "trigger")) {
+  if (Returns(statement, "trigger")) {
     function.fn_is_trigger = PLPGSQL_DML_TRIGGER;
     function.fn_rettype = InvalidOid;
     function.fn_retistuple = true;
@@ -364,7 +387,7 @@ bool Declare(const CreateFunctionStmt& statement, const Signature& signature,
     }
     AddTriggerRows(function);
     AddTriggerVariables(kTriggerVariables);
-  } else if (ReturnsNamed(statement, "event_trigger")) {
+  } else if (Returns(statement, "event_trigger")) {
     function.fn_is_trigger = PLPGSQL_EVENT_TRIGGER;
     function.fn_rettype = VOIDOID;
     function.fn_retistuple = true;
@@ -415,7 +438,7 @@ bool Declare(const CreateFunctionStmt& statement, const Signature&, PLpgSQL_func
   function.fn_retbyval = true;
   function.fn_rettyplen = sizeof(int32);
   function.found_varno = plpgsql_build_variable("found", 0, BuiltInType(BOOLOID), true)->dno;
-  if (ReturnsNamed(statement, "trigger")) AddTriggerRows(function);
+  if (Returns(statement, "trigger")) AddTriggerRows(function);
   return true;
 }
 
@@ -486,9 +509,7 @@ std::optional<std::string_view> BodyError(const Node* statement, const Body& bod
 }  // namespace
 
 Result<const PLpgSQL_function*> CompilePlpgsql(void* memory_context, const Node* statement) {
-  const Body body = BodyIn(IsA(statement, DoStmt)
-                               ? reinterpret_cast<const DoStmt*>(statement)->args
-                               : reinterpret_cast<const CreateFunctionStmt*>(statement)->options);
+  const Body body = BodyIn(statement);
   const PLpgSQL_function* function = nullptr;
   if (body.language != "plpgsql") {
     auto error = RunGuarded(memory_context, Reason::kSqlSyntaxError,
@@ -506,10 +527,12 @@ Result<const PLpgSQL_function*> CompilePlpgsql(void* memory_context, const Node*
     return RunGuarded(memory_context, Reason::kSqlSyntaxError,
                       [&] { function = Compile(statement, body.source); });
   };
-  auto error = compile();
   // As the library takes it, if it does; then with rows.
-  while (error && error->reason == Reason::kSqlSyntaxError && rows.Learn()) {
-    if (!compile()) error.reset();
+  auto error = compile();
+  if (error && error->reason == Reason::kSqlSyntaxError && rows.Learn()) {
+    auto error_with_rows = compile();
+    while (rows.Learn()) error_with_rows = compile();
+    if (!error_with_rows) error.reset();
   }
   if (error) return *std::move(error);
   return function;

@@ -16,6 +16,7 @@ extern "C" {
 #define plpgsql_Datums pgparsed_plain_plpgsql_Datums
 #define plpgsql_DumpExecTree pgparsed_plain_plpgsql_DumpExecTree
 #define plpgsql_error_funcname pgparsed_plain_plpgsql_error_funcname
+#define plpgsql_IdentifierLookup pgparsed_plain_plpgsql_IdentifierLookup
 #define plpgsql_parse_result pgparsed_plain_plpgsql_parse_result
 #define plpgsql_print_strict_params pgparsed_plain_plpgsql_print_strict_params
 #define plpgsql_variable_conflict pgparsed_plain_plpgsql_variable_conflict
@@ -35,6 +36,7 @@ extern "C" {
 #undef plpgsql_Datums
 #undef plpgsql_DumpExecTree
 #undef plpgsql_error_funcname
+#undef plpgsql_IdentifierLookup
 #undef plpgsql_parse_result
 #undef plpgsql_print_strict_params
 #undef plpgsql_variable_conflict
@@ -44,6 +46,7 @@ extern __thread PLpgSQL_function* plpgsql_curr_compile;
 extern __thread PLpgSQL_datum** plpgsql_Datums;
 extern __thread bool plpgsql_DumpExecTree;
 extern __thread char* plpgsql_error_funcname;
+extern __thread IdentifierLookup plpgsql_IdentifierLookup;
 extern __thread PLpgSQL_stmt_block* plpgsql_parse_result;
 extern __thread bool plpgsql_print_strict_params;
 extern __thread int plpgsql_variable_conflict;

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 // Last: its macros would break other headers.
@@ -11,18 +12,33 @@ thread_local RowVariables* row_variables = nullptr;
 
 #if PGPARSED_GRAMMAR < 18
 
-// As PostgreSQL folds names, without the space that declarations may leave behind them.
-bool IsRefcursor(const char* type) {
+// Whether a declaration says `name`: as PostgreSQL folds it, with the space that may stand behind.
+bool Names(const char* type, std::string_view name) {
   if (type == nullptr) return false;
-  constexpr char kSchema[] = "pg_catalog.";
-  if (strncasecmp(type, kSchema, sizeof kSchema - 1) == 0) type += sizeof kSchema - 1;
-  constexpr char kName[] = "refcursor";
-  constexpr size_t kLength = sizeof kName - 1;
-  return strncasecmp(type, kName, kLength) == 0 &&
-         type[kLength + std::strspn(type + kLength, " \t\n\r\f\v")] == '\0';
+  constexpr std::string_view kSchema = "pg_catalog.";
+  if (strncasecmp(type, kSchema.data(), kSchema.size()) == 0) type += kSchema.size();
+  if (strncasecmp(type, name.data(), name.size()) != 0) return false;
+  type += name.size();
+  return type[std::strspn(type, " \t\n\r\f\v")] == '\0';
 }
 
 #endif
+
+// Whether the variable in first.field, or in first.second.field, has become a row. In expressions
+// unknown names are no error.
+bool IsNewRow(const char* first, const char* second) {
+  if (row_variables == nullptr || plpgsql_IdentifierLookup != IDENTIFIER_LOOKUP_NORMAL) {
+    return false;
+  }
+  PLpgSQL_nsitem* item =
+      plpgsql_ns_lookup(plpgsql_ns_top(), false, first, second, nullptr, nullptr);
+  // variable.field.field: no label.
+  if (item == nullptr && second != nullptr) {
+    item = plpgsql_ns_lookup(plpgsql_ns_top(), false, first, nullptr, nullptr, nullptr);
+  }
+  return item != nullptr && item->itemtype == PLPGSQL_NSTYPE_VAR &&
+         row_variables->NoteFieldOf(item);
+}
 
 }  // namespace
 
@@ -38,6 +54,7 @@ bool RowVariables::Contains(const RowVariable* list, const char* name, int line)
 }
 
 bool RowVariables::Learn() {
+  go_on_ = true;
   bool any = false;
   while (met_ != nullptr) {
     RowVariable* variable = std::exchange(met_, met_->next);
@@ -49,12 +66,31 @@ bool RowVariables::Learn() {
   return any;
 }
 
-void RowVariables::NoteFieldOf(const PLpgSQL_nsitem* item) {
-  const auto* var = reinterpret_cast<const PLpgSQL_var*>(plpgsql_Datums[item->itemno]);
-  if (var->datatype->typoid != InvalidOid || Contains(met_, var->refname, var->lineno)) return;
-  auto* variable = static_cast<RowVariable*>(palloc(sizeof(RowVariable)));
-  *variable = {.name = var->refname, .line = var->lineno, .next = met_};
-  met_ = variable;
+bool RowVariables::NoteFieldOf(PLpgSQL_nsitem* item) {
+  PLpgSQL_datum*& datum = plpgsql_Datums[item->itemno];
+  if (datum->dtype == PLPGSQL_DTYPE_VAR) {
+    const auto* var = reinterpret_cast<const PLpgSQL_var*>(datum);
+    if (var->datatype->typoid != InvalidOid) return false;
+    if (!Contains(met_, var->refname, var->lineno)) {
+      auto* variable = static_cast<RowVariable*>(palloc(sizeof(RowVariable)));
+      *variable = {.name = var->refname, .line = var->lineno, .next = met_};
+      met_ = variable;
+    }
+    if (!go_on_) return false;
+    auto* row = static_cast<PLpgSQL_rec*>(palloc0(sizeof(PLpgSQL_rec)));
+    row->dtype = PLPGSQL_DTYPE_REC;
+    row->dno = var->dno;
+    row->refname = var->refname;
+    row->lineno = var->lineno;
+    row->datatype = var->datatype;
+    row->rectypeid = RECORDOID;
+    row->firstfield = -1;
+    datum = reinterpret_cast<PLpgSQL_datum*>(row);
+  }
+  // A variable has several names ($1, aliases): the others learn of it here.
+  if (datum->dtype != PLPGSQL_DTYPE_REC) return false;
+  item->itemtype = PLPGSQL_NSTYPE_REC;
+  return true;
 }
 
 void RowVariables::Decide(const char* name, int line, PLpgSQL_type* type) const {
@@ -75,7 +111,11 @@ PLpgSQL_variable* __real_plpgsql_build_variable(const char* refname, int lineno,
 PLpgSQL_variable* __wrap_plpgsql_build_variable(const char* refname, int lineno,
                                                 PLpgSQL_type* dtype, bool add2namespace) {
 #if PGPARSED_GRAMMAR < 18
-  if (pgparsed::grammar::IsRefcursor(dtype->typname)) dtype->typoid = REFCURSOROID;
+  if (pgparsed::grammar::Names(dtype->typname, "refcursor")) dtype->typoid = REFCURSOROID;
+  // The library of 17 takes each beginning of "text" for it.
+  if (dtype->typoid == TEXTOID && !pgparsed::grammar::Names(dtype->typname, "text")) {
+    dtype->typoid = InvalidOid;
+  }
 #endif
   if (pgparsed::grammar::row_variables != nullptr) {
     pgparsed::grammar::row_variables->Decide(refname, lineno, dtype);
@@ -87,14 +127,8 @@ bool __real_plpgsql_parse_dblword(char* word1, char* word2, PLwdatum* wdatum, PL
 
 bool __wrap_plpgsql_parse_dblword(char* word1, char* word2, PLwdatum* wdatum, PLcword* cword) {
   if (__real_plpgsql_parse_dblword(word1, word2, wdatum, cword)) return true;
-  if (pgparsed::grammar::row_variables != nullptr) {
-    const PLpgSQL_nsitem* item =
-        plpgsql_ns_lookup(plpgsql_ns_top(), false, word1, nullptr, nullptr, nullptr);
-    if (item != nullptr && item->itemtype == PLPGSQL_NSTYPE_VAR) {
-      pgparsed::grammar::row_variables->NoteFieldOf(item);
-    }
-  }
-  return false;
+  return pgparsed::grammar::IsNewRow(word1, nullptr) &&
+         __real_plpgsql_parse_dblword(word1, word2, wdatum, cword);
 }
 
 bool __real_plpgsql_parse_tripword(char* word1, char* word2, char* word3, PLwdatum* wdatum,
@@ -103,18 +137,8 @@ bool __real_plpgsql_parse_tripword(char* word1, char* word2, char* word3, PLwdat
 bool __wrap_plpgsql_parse_tripword(char* word1, char* word2, char* word3, PLwdatum* wdatum,
                                    PLcword* cword) {
   if (__real_plpgsql_parse_tripword(word1, word2, word3, wdatum, cword)) return true;
-  if (pgparsed::grammar::row_variables != nullptr) {
-    // label.variable.field, or variable.field.field.
-    const PLpgSQL_nsitem* item =
-        plpgsql_ns_lookup(plpgsql_ns_top(), false, word1, word2, nullptr, nullptr);
-    if (item == nullptr) {
-      item = plpgsql_ns_lookup(plpgsql_ns_top(), false, word1, nullptr, nullptr, nullptr);
-    }
-    if (item != nullptr && item->itemtype == PLPGSQL_NSTYPE_VAR) {
-      pgparsed::grammar::row_variables->NoteFieldOf(item);
-    }
-  }
-  return false;
+  return pgparsed::grammar::IsNewRow(word1, word2) &&
+         __real_plpgsql_parse_tripword(word1, word2, word3, wdatum, cword);
 }
 
 #if PGPARSED_GRAMMAR < 17
@@ -185,6 +209,11 @@ PLpgSQL_type* __wrap_plpgsql_build_datatype_arrayof(PLpgSQL_type* dtype) {
   type->atttypmod = -1;
   return type;
 }
+
+// Called for "#option dump": it would print the function where the process writes its log.
+void __wrap_plpgsql_dumptree(PLpgSQL_function* function);
+
+void __wrap_plpgsql_dumptree(PLpgSQL_function* function) { (void)function; }
 
 #endif
 

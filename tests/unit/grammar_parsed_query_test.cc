@@ -215,15 +215,5 @@ TEST(ParsedQuery, KeepsAllComments) {
   EXPECT_EQ(comments_only.value()->Format({.pretty = true}, true, true).value(), "-- one\n/* two */");
 }
 
-TEST(ParsedQuery, FindsFunctionsWithoutText) {
-  const auto without_text = [](const char* sql) {
-    return ParsedQuery::Parse(sql, {}).value()->HasFunctionWithoutText();
-  };
-  EXPECT_TRUE(without_text("CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1"));
-  EXPECT_TRUE(without_text("SELECT 1; CREATE PROCEDURE p() LANGUAGE plpgsql"));
-  EXPECT_FALSE(without_text("CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'"));
-  EXPECT_FALSE(without_text("SELECT 1"));
-}
-
 }  // namespace
 }  // namespace pgparsed::grammar
