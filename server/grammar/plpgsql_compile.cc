@@ -527,12 +527,18 @@ Result<const PLpgSQL_function*> CompilePlpgsql(void* memory_context, const Node*
     return RunGuarded(memory_context, Reason::kSqlSyntaxError,
                       [&] { function = Compile(statement, body.source); });
   };
+  const auto is_syntax_error = [](const std::optional<GrammarError>& error) {
+    return error && error->reason == Reason::kSqlSyntaxError;
+  };
   // As the library takes it, if it does; then with rows.
   auto error = compile();
-  if (error && error->reason == Reason::kSqlSyntaxError && rows.Learn()) {
+  if (is_syntax_error(error) && rows.Learn()) {
     auto error_with_rows = compile();
-    while (rows.Learn()) error_with_rows = compile();
-    if (!error_with_rows) error.reset();
+    while ((!error_with_rows || is_syntax_error(error_with_rows)) && rows.Learn()) {
+      error_with_rows = compile();
+    }
+    // Of two syntax errors the library's own counts.
+    if (!is_syntax_error(error_with_rows)) error = std::move(error_with_rows);
   }
   if (error) return *std::move(error);
   return function;

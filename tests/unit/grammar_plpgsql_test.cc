@@ -166,7 +166,11 @@ TEST(ParsePlpgsql, VariablesWithFieldsAreRows) {
        {"DECLARE r t%ROWTYPE; BEGIN r.x := 1; END", "DECLARE r s.t; BEGIN r.x := 1; END",
         "DECLARE r t; BEGIN SELECT 1 INTO r.x; END", "DECLARE r t%ROWTYPE; BEGIN r.x.y := 1; END",
         "<<b>> DECLARE r t%ROWTYPE; BEGIN b.r.x := 1; END",
-        "DECLARE q t%ROWTYPE; r t%ROWTYPE; BEGIN q.x := 1; r.x := 2; END"}) {
+        "DECLARE q t%ROWTYPE; r t%ROWTYPE; BEGIN q.x := 1; r.x := 2; END",
+        "DECLARE r t; BEGIN INSERT INTO t VALUES (1) RETURNING c INTO r.x; END",
+        "DECLARE r t; BEGIN EXECUTE 'x' INTO r.x; GET DIAGNOSTICS r.y = ROW_COUNT; END",
+        "DECLARE r t; c refcursor; BEGIN FETCH c INTO r.x; FOREACH r.y IN ARRAY a LOOP END LOOP; "
+        "END"}) {
     const std::string tree = Tree(Function("", "void", body));
     EXPECT_THAT(tree, HasSubstr("{\"PLpgSQL_rec\":{\"refname\":\"r\"")) << body;
     EXPECT_THAT(tree, HasSubstr("{\"PLpgSQL_recfield\":{\"fieldname\":\"x\"")) << body;
@@ -300,6 +304,20 @@ TEST(ParsePlpgsql, TakesDeepBlocks) {
   for (size_t i = 0; i < kDepth; ++i) body += "BEGIN ";
   for (size_t i = 1; i < kDepth; ++i) body += "END; ";
   EXPECT_EQ(Count(Tree("DO " + body + "END$$"), "PLpgSQL_stmt_block"), kDepth);
+}
+
+TEST(ParsePlpgsql, RefusesDeeperBlocksAsTooDeep) {
+  constexpr int kDepth = 10000;
+  for (const auto& [begin, end] :
+       {std::tuple("BEGIN ", "END; "), std::tuple("IF true THEN ", "END IF; "),
+        std::tuple("DECLARE r t%ROWTYPE; BEGIN r.x := 1; ", "END; ")}) {
+    std::string body = "$$BEGIN ";
+    for (int i = 0; i < kDepth; ++i) body += begin;
+    for (int i = 0; i < kDepth; ++i) body += end;
+    const auto tree = ParsePlpgsql(("DO " + body + "END$$").c_str());
+    ASSERT_FALSE(tree.ok()) << begin;
+    EXPECT_EQ(tree.error().reason, Reason::kNestingTooDeep) << tree.error().message;
+  }
 }
 
 TEST(ParsePlpgsql, PrintsNothing) {
