@@ -213,6 +213,11 @@ TEST(ParsePlpgsql, VariablesAreAsTheLibraryHasThemWhereItCan) {
       Function("", "void", "DECLARE r t%ROWTYPE; BEGIN SELECT 1 INTO r; PERFORM r.x; END");
   EXPECT_EQ(Tree(sql), Library(sql).json);
   EXPECT_THAT(Tree(sql), HasSubstr("{\"PLpgSQL_var\":{\"refname\":\"r\""));
+  // Rows elsewhere make none of a variable that a table of a query hides.
+  const std::string tree = Tree(
+      Function("", "void", "DECLARE n t.c%TYPE; r t; BEGIN PERFORM n.x FROM t n; r.x := 1; END"));
+  EXPECT_THAT(tree, HasSubstr("{\"PLpgSQL_var\":{\"refname\":\"n\""));
+  EXPECT_THAT(tree, HasSubstr("{\"PLpgSQL_rec\":{\"refname\":\"r\""));
 }
 
 TEST(ParsePlpgsql, CursorsAreKnown) {
