@@ -215,8 +215,8 @@ TEST(ParsePlpgsql, VariablesAreAsTheLibraryHasThemWhereItCan) {
   EXPECT_EQ(Tree(sql), Library(sql).json);
   EXPECT_THAT(Tree(sql), HasSubstr("{\"PLpgSQL_var\":{\"refname\":\"r\""));
   // Rows elsewhere make none of a variable that a table of a query hides.
-  const std::string tree = Tree(
-      Function("", "void", "DECLARE n t.c%TYPE; r t; BEGIN PERFORM n.x FROM t n; r.x := 1; END"));
+  const std::string tree = Tree(Function(
+      "", "void", "DECLARE n t.c%TYPE; r t.c%TYPE; BEGIN PERFORM n.x FROM t n; r.x := 1; END"));
   EXPECT_THAT(tree, HasSubstr("{\"PLpgSQL_var\":{\"refname\":\"n\""));
   EXPECT_THAT(tree, HasSubstr("{\"PLpgSQL_rec\":{\"refname\":\"r\""));
 }
