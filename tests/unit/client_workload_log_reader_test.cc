@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -236,6 +237,11 @@ TEST(StderrLog, AStatementThatIsTooLongIsReportedAndSkipped) {
   EXPECT_THAT(log.problems, ElementsAre("1: the statement is longer than 32 MiB"));
 }
 
+TEST(StderrLog, AStatementWhoseDurationNeverCameIsThereAtTheEnd) {
+  const LogContents log = ReadLog("2026-12-01 06:10:01.548 UTC [1] LOG:  statement: SELECT 1\n");
+  EXPECT_THAT(Lines(log), ElementsAre("1: - SELECT 1"));
+}
+
 TEST(StderrLog, AStatementThatMentionsALevelStaysWhole) {
   const LogContents log = ReadLog(
       "2026-12-01 06:10:01.548 UTC [1] LOG:  duration: 1.000 ms  statement: SELECT 'ERROR:  x'\n"
@@ -370,6 +376,42 @@ TEST(Log, ALineThatIsTooLongIsSkippedInConstantMemory) {
 
 TEST(Log, AByteOrderMarkAtTheStartIsLeftOut) {
   EXPECT_THAT(Lines(ReadLog("\xEF\xBB\xBF{\"query\": \"a\"}\n")), ElementsAre("1: - a"));
+}
+
+TEST(Log, DamagedLogsGiveSoundEntriesAndProblemsAndAnEnd) {
+  std::mt19937_64 random(11);
+  size_t entries = 0;
+  uint64_t problems = 0;
+  for (const std::string_view sample : {kStderrDurations, kStderrVerbose, kCsvLog, kJsonLog}) {
+    for (const LogFormat format : {LogFormat::kAuto, LogFormat::kJsonLines, LogFormat::kCsv,
+                                   LogFormat::kStderr, LogFormat::kCsvLog, LogFormat::kJsonLog}) {
+      for (int round = 0; round < 20; ++round) {
+        std::string text(sample.substr(random() % 100));
+        for (uint64_t n = random() % 200; n > 0; --n) {
+          const size_t at = random() % text.size();
+          switch (random() % 3) {
+            case 0:
+              text[at] = static_cast<char>(random());
+              break;
+            case 1:
+              text[at] = "\n\t\",{}[: "[random() % 9];
+              break;
+            default:
+              text.erase(at, random() % 20);
+          }
+        }
+        const LogContents log = ReadLog(text, As(format), 0);
+        entries += log.entries.size();
+        problems += log.problem_count;
+        for (const LogEntry& entry : log.entries) {
+          EXPECT_FALSE(entry.query.empty());
+          EXPECT_GT(entry.line, 0u);
+        }
+      }
+    }
+  }
+  EXPECT_GT(entries, 100u);
+  EXPECT_GT(problems, 100u);
 }
 
 TEST(Log, AFileThatIsNotThereIsAnError) {
