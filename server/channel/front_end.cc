@@ -113,15 +113,30 @@ class FrontEnd::Memory {
     }
   }
 
-  bool PieceIsLent(uint32_t slot, uint32_t window) const {
-    return lent_[slot][window].load(std::memory_order_acquire);
+  bool PieceIsLent(uint32_t slot, uint32_t window) ABSL_LOCKS_EXCLUDED(mutex_) {
+    sync::MutexLock lock(mutex_);
+    return lent_[slot][window];
   }
-  void LendPiece(uint32_t slot, uint32_t window) {
-    lent_[slot][window].store(true, std::memory_order_relaxed);
+
+  // Lends the piece in a window out and returns its size as the worker says it; 0 if there is none,
+  // or if the window is lent already.
+  uint32_t LendPiece(uint32_t slot, uint32_t window) ABSL_LOCKS_EXCLUDED(mutex_) {
+    sync::MutexLock lock(mutex_);
+    if (lent_[slot][window]) return 0;
+    const uint32_t bytes =
+        control().slots[slot].piece_bytes[window].load(std::memory_order_acquire);
+    lent_[slot][window] = bytes != 0;
+    return bytes;
   }
-  void TakeBackPiece(uint32_t slot, uint32_t window) {
-    lent_[slot][window].store(false, std::memory_order_release);
-    control().slots[slot].piece_bytes[window].store(0, std::memory_order_release);
+
+  // In one step for LendPiece: it never sees a free window with the size of the old piece, nor a
+  // new piece in a window that still counts as lent.
+  void TakeBackPiece(uint32_t slot, uint32_t window) ABSL_LOCKS_EXCLUDED(mutex_) {
+    {
+      sync::MutexLock lock(mutex_);
+      control().slots[slot].piece_bytes[window].store(0, std::memory_order_release);
+      lent_[slot][window] = false;
+    }
     Ring(control().worker_bell);
   }
 
@@ -155,11 +170,11 @@ class FrontEnd::Memory {
   const uint32_t slot_count_;
   const uint64_t text_region_;
   const uint64_t answer_region_;
-  std::array<std::array<std::atomic<bool>, kPieceWindows>, kMaxSlots> lent_{};
 
   sync::Mutex mutex_;
   sync::CondVar changed_ ABSL_GUARDED_BY(mutex_);
   std::array<bool, kMaxSlots> taken_ ABSL_GUARDED_BY(mutex_){};
+  std::array<std::array<bool, kPieceWindows>, kMaxSlots> lent_ ABSL_GUARDED_BY(mutex_){};
 };
 
 class FrontEnd::SlotLease {
@@ -318,38 +333,38 @@ FrontEnd::Outcome FrontEnd::WaitForPieces(uint32_t slot, const std::shared_ptr<v
   Clock::duration work_left = times.work;
   Clock::duration stall_left = times.stall;
   Clock::time_point before = Clock::now();
-  uint32_t window = 0;  // the next one
+  uint32_t window = 0;   // the next one
+  bool stalled = false;  // from `before` on
   for (;;) {
     const uint32_t seen = bell.rings.load(std::memory_order_seq_cst);
-    const bool stalled = memory_->PieceIsLent(slot, window);
     // Before the pieces: those that came before the answer are seen then.
     const auto outcome = Look(slot);
+    // As many as there are windows, then the time is looked at: a hostile worker may fill one as
+    // fast as another is emptied.
     bool took = false;
-    while (!memory_->PieceIsLent(slot, window)) {
-      const uint32_t bytes =
-          memory_->control().slots[slot].piece_bytes[window].load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < kPieceWindows; ++i) {
+      const uint32_t bytes = memory_->LendPiece(slot, window);
       if (bytes == 0) break;
+      auto lease = std::make_shared<PieceLease>(memory_, slot_lease, slot, window);
       if (bytes > kPieceBytes) return Outcome::kBroken;
-      memory_->LendPiece(slot, window);
       const std::byte* piece =
           memory_->answer(slot) + PieceOffset(memory_->answer_region(), window);
-      take({reinterpret_cast<const char*>(piece), bytes},
-           std::make_shared<PieceLease>(memory_, slot_lease, slot, window));
+      take({reinterpret_cast<const char*>(piece), bytes}, std::move(lease));
       window = (window + 1) % kPieceWindows;
       took = true;
     }
     if (outcome && !took) return *outcome;
-    if (took) stall_left = times.stall;
     if (give_up()) return Outcome::kGaveUp;
     const Clock::time_point now = Clock::now();
-    Clock::duration& running_out = stalled ? stall_left : work_left;
-    running_out -= now - before;
+    (stalled ? stall_left : work_left) -= now - before;
     before = now;
-    if (running_out <= Clock::duration::zero()) {
-      return stalled ? Outcome::kStalled : Outcome::kTimeout;
-    }
+    if (work_left <= Clock::duration::zero()) return Outcome::kTimeout;
     if (times.deadline <= now) return Outcome::kTimeout;
-    if (!took) SleepUntilRung(slot, seen, std::min(running_out, times.deadline - now));
+    if (took) stall_left = times.stall;
+    if (stall_left <= Clock::duration::zero()) return Outcome::kStalled;
+    stalled = memory_->PieceIsLent(slot, window);
+    if (took) continue;
+    SleepUntilRung(slot, seen, std::min(stalled ? stall_left : work_left, times.deadline - now));
   }
 }
 

@@ -117,7 +117,6 @@ class FrontEnd {
   // Until the worker rings, the job ends or the time is over; may come back early.
   void SleepUntilRung(uint32_t slot, uint32_t seen, Clock::duration longest);
 
-
   const std::shared_ptr<Memory> memory_;
   struct Waiter;
   const std::unique_ptr<Waiter> waiter_;

@@ -1,6 +1,7 @@
 #include "grpc/batch_call.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,17 +25,15 @@ class BatchCall final : public BidiStream {
   void OnMessage(grpc::ByteBuffer message) override {
     auto request = std::make_shared<WireMessage>(message);
     // Of several parts the last counts, as in any oneof.
-    const std::optional<WireField> part = request->LastField();
+    const std::optional<WireField> part = request->LastOf(
+        {v1::BatchRequest::kOptionsFieldNumber, v1::BatchRequest::kChunkFieldNumber});
     if (!part) {
       return Fail(MakeError(Reason::kInvalidRequest,
                             "a message of the batch is empty or not a message of the contract; "
                             "send the options, then chunks of queries"));
     }
     if (part->number == v1::BatchRequest::kOptionsFieldNumber) return OnOptions(part->bytes);
-    if (part->number == v1::BatchRequest::kChunkFieldNumber) {
-      return OnChunk(part->bytes, std::move(request));
-    }
-    Fail(MakeError(Reason::kInvalidRequest, "a message of the batch has an unknown part"));
+    OnChunk(part->bytes, std::move(request));
   }
 
   void OnOptions(std::string_view bytes) {
@@ -53,6 +52,10 @@ class BatchCall final : public BidiStream {
     auto stream = backend_.Open(options, absl::FromChrono(context().deadline()));
     if (!stream.ok()) return Fail(stream.status());
     stream_ = *std::move(stream);
+    {
+      sync::MutexLock lock(mutex_);
+      running_ = stream_.items;
+    }
     Read();
   }
 
@@ -61,17 +64,16 @@ class BatchCall final : public BidiStream {
       return Fail(MakeError(Reason::kInvalidRequest,
                             "a batch begins with its options, before the first chunk"));
     }
-    auto queries = StringsOf(bytes, v1::BatchRequest::Chunk::kQueriesFieldNumber);
+    auto queries = StringsOf(bytes, v1::BatchRequest::Chunk::kQueriesFieldNumber,
+                             backend_.limits().max_batch_queries);
     if (!queries.ok()) return Fail(queries.status());
     if (absl::Status status = CheckSize(*queries, bytes.size()); !status.ok()) return Fail(status);
     const uint64_t first = next_index_;
     const auto count = static_cast<uint32_t>(queries->size());
     next_index_ += count;
-    bool read = false;
     {
       sync::MutexLock lock(mutex_);
-      read = ++chunks_ < stream_.chunks_in_flight;
-      held_back_ = !read;
+      ++chunks_;
     }
     stream_.items->Add(
         *std::move(queries), std::move(owner),
@@ -79,7 +81,14 @@ class BatchCall final : public BidiStream {
           if (!answer.ok()) return Fail(answer.status());
           Send(Encode(first, count, *std::move(answer)));
         });
-    if (read) Read();
+    // Last: from here on the next message may come, on another thread.
+    bool read = false;
+    {
+      sync::MutexLock lock(mutex_);
+      read = chunks_ < stream_.chunks_in_flight;
+      held_back_ = !read;
+    }
+    if (read && !ended()) Read();
   }
 
   absl::Status CheckSize(const std::vector<std::string_view>& queries, uint64_t bytes) const {
@@ -87,8 +96,8 @@ class BatchCall final : public BidiStream {
     if (queries.size() > limits.max_batch_queries) {
       absl::Status status = MakeError(
           Reason::kInvalidRequest,
-          absl::StrCat("a chunk has ", queries.size(), " queries and this server takes ",
-                       limits.max_batch_queries, "; send smaller chunks"));
+          absl::StrCat("a chunk has more than the ", limits.max_batch_queries,
+                       " queries that this server takes; send smaller chunks"));
       AddErrorMetadata(status, "limit", absl::StrCat(limits.max_batch_queries));
       return status;
     }
@@ -138,16 +147,21 @@ class BatchCall final : public BidiStream {
   }
 
   void OnGone() override {
-    // Not under a lock: jobs that end call back.
-    if (stream_.items != nullptr) stream_.items->Cancel();
+    std::shared_ptr<service::ItemStream> running;
+    {
+      sync::MutexLock lock(mutex_);
+      running = running_;
+    }
+    if (running != nullptr) running->Cancel();  // outside the lock: it lets callbacks go
   }
 
   service::Backend& backend_;
-  // Set by the first message; only then do others look at it.
+  // Set by the first message; used by the reading thread, and by callbacks of chunks.
   service::Backend::OpenStream stream_;
   uint64_t next_index_ = 0;  // used by the reading thread
 
   sync::Mutex mutex_;
+  std::shared_ptr<service::ItemStream> running_ ABSL_GUARDED_BY(mutex_);  // for who cancels it
   uint32_t chunks_ ABSL_GUARDED_BY(mutex_) = 0;  // not yet sent
   bool held_back_ ABSL_GUARDED_BY(mutex_) = false;
   bool last_chunk_came_ ABSL_GUARDED_BY(mutex_) = false;

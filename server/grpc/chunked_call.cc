@@ -1,5 +1,7 @@
 #include "grpc/chunked_call.h"
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -17,8 +19,8 @@
 namespace pgparsed::grpc_door {
 namespace {
 
-// Chunks are views of the channel's memory until gRPC has sent them, and the channel has few windows
-// for them: so the queue here is short whatever the client does, and the worker waits instead.
+// Chunks hold the channel's windows until gRPC has sent them, and the channel has few of those: so
+// the queue here is short whatever the client and the worker do, and the worker waits instead.
 class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   ChunkedCall(service::Backend& backend, grpc::CallbackServerContext* context)
@@ -30,7 +32,7 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     if (absl::Status status =
             DecodeRequest(buffer, request, v1::ParseChunkedRequest::kQueryFieldNumber);
         !status.ok()) {
-      return End(FinishWith(status, *context_));
+      return Fail(status);
     }
     format_ = request.format() == v1::TREE_FORMAT_UNSPECIFIED ? v1::TREE_FORMAT_JSON
                                                               : request.format();
@@ -52,6 +54,13 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   }
 
  private:
+  // The lease is held until gRPC has taken the message, though small chunks are copies: it is what
+  // holds the worker back.
+  struct Message {
+    grpc::ByteBuffer bytes;
+    std::shared_ptr<void> lease;
+  };
+
   // The header goes with the first bytes of the tree: a query with an error has no header.
   void SendHeader() {
     if (std::exchange(header_sent_, true)) return;
@@ -61,7 +70,7 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     header->set_grammar(*grammar);
     header->set_postgres_version_num(backend_.PostgresVersionNum(*grammar));
     header->set_format(format_);
-    Send(EncodeAnswer(response, {}, nullptr));
+    Send({EncodeAnswer(response, {}, nullptr), nullptr});
   }
 
   void SendBytes(std::string_view bytes, const std::shared_ptr<void>& lease) {
@@ -70,22 +79,34 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     for (; !bytes.empty(); bytes.remove_prefix(std::min<uint64_t>(most, bytes.size()))) {
       const std::string_view chunk = bytes.substr(0, most);
       total_bytes_ += chunk.size();
-      Send(EncodeAnswer(v1::ParseChunkedResponse(),
-                        {{v1::ParseChunkedResponse::kChunkFieldNumber, chunk}}, lease));
+      Send({EncodeAnswer(v1::ParseChunkedResponse(),
+                         {{v1::ParseChunkedResponse::kChunkFieldNumber, chunk}}, lease),
+            lease});
     }
   }
 
   void Done(absl::StatusOr<pool::JobAnswer> answer) {
-    if (!answer.ok()) return End(FinishWith(answer.status(), *context_));
+    if (!answer.ok()) return Fail(answer.status());
     v1::ParseChunkedResponse response;
     v1::ParseChunkedResponse::Trailer* trailer = response.mutable_trailer();
+    bool has_tree = false;
     for (const channel::Section& section : answer->answer.sections) {
-      if (section.kind == channel::SectionKind::kTreeProtobuf) {
+      absl::Status status;
+      if (section.kind == channel::SectionKind::kWarnings) {
+        status = service::AddWarnings(section, *trailer->mutable_warnings());
+      } else if (std::exchange(has_tree, true)) {
+        status = service::MalformedAnswer();
+      } else if (section.kind == channel::SectionKind::kTreeProtobuf &&
+                 format_ == v1::TREE_FORMAT_PROTOBUF) {
         SendBytes(section.payload, answer->lease);
-      } else if (section.kind == channel::SectionKind::kWarnings) {
-        (void)service::AddWarnings(section, *trailer->mutable_warnings());
+      } else if (section.kind != channel::SectionKind::kTreePieces ||
+                 section.payload.size() != sizeof(total_bytes_) ||
+                 std::memcmp(section.payload.data(), &total_bytes_, sizeof(total_bytes_)) != 0) {
+        status = service::MalformedAnswer();
       }
+      if (!status.ok()) return Fail(status);
     }
+    if (!has_tree) return Fail(service::MalformedAnswer());
     SendHeader();
     trailer->set_total_bytes(total_bytes_);
     if (want_timing_) {
@@ -94,25 +115,28 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
       trailer->mutable_timing()->set_total_ns(service::Nanoseconds(absl::Now() - begin_));
     }
     answer->lease.reset();
-    Send(EncodeAnswer(response, {}, nullptr));
-    End(grpc::Status::OK);
+    Send({EncodeAnswer(response, {}, nullptr), nullptr});
+    sync::MutexLock lock(mutex_);
+    if (!end_) end_ = grpc::Status::OK;
+    FinishIfIdle();
   }
 
-  void Send(grpc::ByteBuffer message) {
+  void Send(Message message) {
     const grpc::ByteBuffer* first = nullptr;
     {
       sync::MutexLock lock(mutex_);
       if (cancelled_) return;
       messages_.push_back(std::move(message));
-      if (messages_.size() == 1) first = &messages_.front();
+      if (messages_.size() == 1) first = &messages_.front().bytes;
     }
     if (first != nullptr) StartWrite(first);
   }
 
-  // When everything is sent.
-  void End(grpc::Status status) {
+  // Ends the call when what came before the error is sent.
+  void Fail(const absl::Status& status) {
     sync::MutexLock lock(mutex_);
-    if (!end_) end_ = std::move(status);
+    if (end_) return;  // then gRPC may be done with the context
+    end_ = FinishWith(status, *context_);
     FinishIfIdle();
   }
 
@@ -128,7 +152,7 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
       sync::MutexLock lock(mutex_);
       messages_.pop_front();
       if (!ok) messages_.clear();  // the client is gone: OnCancel says so
-      if (!messages_.empty()) next = &messages_.front();
+      if (!messages_.empty()) next = &messages_.front().bytes;
       FinishIfIdle();
     }
     if (next != nullptr) StartWrite(next);
@@ -170,7 +194,7 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   uint64_t total_bytes_ = 0;
 
   sync::Mutex mutex_;
-  std::deque<grpc::ByteBuffer> messages_ ABSL_GUARDED_BY(mutex_);  // the first is being written
+  std::deque<Message> messages_ ABSL_GUARDED_BY(mutex_);  // the first is being written
   std::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -42,7 +43,8 @@ class ServerImpl final : public Server {
     // Two servers must not share a port unknowingly: the second one fails instead.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.SetMaxReceiveMessageSize(static_cast<int>(
-        limits.max_query_bytes + service::kMaxCommentBytes + service::kRequestOverheadBytes));
+        std::max(limits.max_query_bytes + service::kMaxCommentBytes, limits.max_batch_bytes) +
+        service::kRequestOverheadBytes));
     builder.SetMaxSendMessageSize(-1);
     // Clients may ping every 30 s, with and without calls (https://grpc.io/docs/guides/keepalive/).
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 20'000);

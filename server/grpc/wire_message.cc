@@ -1,5 +1,7 @@
 #include "grpc/wire_message.h"
 
+#include <algorithm>
+
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
@@ -37,16 +39,19 @@ WireMessage::WireMessage(const grpc::ByteBuffer& buffer) {
   if (!copy.TrySingleSlice(&slice_).ok()) (void)copy.DumpToSingleSlice(&slice_);
 }
 
-std::optional<WireField> WireMessage::LastField() const {
+std::optional<WireField> WireMessage::LastOf(std::initializer_list<int> numbers) const {
   std::optional<WireField> last;
-  if (!EachField(bytes(), [&](const WireField& field) { last = field; })) return std::nullopt;
-  return last;
+  const bool ok = EachField(bytes(), [&](const WireField& field) {
+    if (std::find(numbers.begin(), numbers.end(), field.number) != numbers.end()) last = field;
+  });
+  return ok ? last : std::nullopt;
 }
 
-absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field) {
+absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field,
+                                                        size_t most) {
   std::vector<std::string_view> values;
   const bool ok = EachField(message, [&](const WireField& found) {
-    if (found.number == field) values.push_back(found.bytes);
+    if (found.number == field && values.size() <= most) values.push_back(found.bytes);
   });
   if (ok) return values;
   return MakeError(Reason::kInvalidRequest,

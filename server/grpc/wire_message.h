@@ -5,7 +5,8 @@
 // Not thread-safe.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,15 +33,18 @@ class WireMessage {
     return {reinterpret_cast<const char*>(slice_.begin()), slice_.size()};
   }
 
-  // The last length-delimited field; nullopt if there is none or the message is malformed.
-  std::optional<WireField> LastField() const;
+  // The last length-delimited field of those numbers, as a oneof is read: others are passed over.
+  // nullopt if there is none or the message is malformed.
+  std::optional<WireField> LastOf(std::initializer_list<int> numbers) const;
 
  private:
   grpc::Slice slice_;
 };
 
 // The values of a repeated string field of a message, unchecked as to UTF-8; other fields are
-// passed over. kInvalidRequest if the message is malformed.
-absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field);
+// passed over. Of more than `most` values the first most + 1 come: they take more memory than the
+// message. kInvalidRequest if the message is malformed.
+absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field,
+                                                        size_t most);
 
 }  // namespace pgparsed::grpc_door

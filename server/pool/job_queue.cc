@@ -38,6 +38,7 @@ void QueuedJob::Cancel() {
 
 void QueuedJob::End(absl::StatusOr<JobAnswer> outcome) {
   if (JobDone done = std::exchange(job.done, nullptr)) done(std::move(outcome));
+  job.on_piece = nullptr;
   job.text = {};
   job.comments = {};
 }
@@ -132,9 +133,12 @@ void JobQueue::PushAgain(const JobPtr& job) {
 }
 
 bool JobQueue::MayRunStream() const {
-  if (running_streams_ == 0) return true;
-  if (running_streams_ + 1 < workers_) return true;
-  return running_streams_ < workers_ && Clock::now() > Later(last_unary_, kUnaryMemory);
+  if (running_streams_ == 0 || running_streams_ + 1 < workers_) return true;
+  return running_streams_ < workers_ && Clock::now() >= LastWorkerIsForStreams();
+}
+
+Clock::time_point JobQueue::LastWorkerIsForStreams() const {
+  return Later(last_unary_, limits_.unary_memory);
 }
 
 JobQueue::JobPtr JobQueue::NextJob() {
@@ -173,7 +177,11 @@ JobQueue::JobPtr JobQueue::Pop(std::shared_ptr<JobRunner> runner,
       return job;
     }
     idle_.push_back(&woken);
-    woken.Wait(mutex_);
+    if (!stream_.jobs.empty() && running_ < limits_.max_running && running_streams_ < workers_) {
+      woken.WaitUntil(mutex_, LastWorkerIsForStreams());
+    } else {
+      woken.Wait(mutex_);
+    }
     std::erase(idle_, &woken);  // it is there still if nobody woke it
   }
 }

@@ -1,7 +1,7 @@
 // The queue of one grammar: jobs that wait for a worker, in two lanes, and the ones that run.
 //
 // Order. Unary jobs go first. So that streams do not starve, one stream job is taken after
-// kUnaryInARow unary ones. While unary calls come (one within the last kUnaryMemory) one of two or
+// kUnaryInARow unary ones. While unary calls come (one within the last unary_memory) one of two or
 // more workers is kept free of stream jobs, so that they do not wait behind a batch; else streams
 // may have all, and a unary call that comes waits for the shortest of the running stream jobs, which
 // their makers keep small. A job whose worker died goes to the head of its lane.
@@ -94,13 +94,14 @@ class JobQueue {
   using JobPtr = std::shared_ptr<QueuedJob>;
 
   static constexpr uint32_t kUnaryInARow = 8;
-  static constexpr std::chrono::seconds kUnaryMemory{1};
 
   struct Limits {
     uint32_t max_length = 1024;         // of a lane
     uint64_t max_bytes = 256ull << 20;  // of a lane
     Clock::duration max_wait = std::chrono::seconds(1);
     uint32_t max_running = UINT32_MAX;  // jobs at a time; more workers than that are spares
+    // For how long a unary call keeps a worker free of streams.
+    Clock::duration unary_memory = std::chrono::seconds(1);
   };
 
   struct Ended {
@@ -182,6 +183,8 @@ class JobQueue {
   bool EmptyLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MayRunStream() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // From when on streams may have all workers, if no unary call comes.
+  Clock::time_point LastWorkerIsForStreams() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Limits limits_;
   const std::function<void()> news_;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -88,13 +89,17 @@ absl::Status AppendErrors(const Section& section, uint32_t count, uint32_t first
                           std::string& columns) {
   const std::string copy(section.payload);
   std::string_view rest(copy);
+  uint32_t least_item = 0;
   while (!rest.empty()) {
     channel::ItemErrorRecord record;
     if (rest.size() < sizeof(record)) return MalformedAnswer();
     std::memcpy(&record, rest.data(), sizeof(record));
     rest.remove_prefix(sizeof(record));
     const uint64_t padded = (uint64_t{record.bytes} + 7) & ~uint64_t{7};
-    if (record.item >= count || padded > rest.size()) return MalformedAnswer();
+    if (record.item < least_item || record.item >= count || padded > rest.size()) {
+      return MalformedAnswer();
+    }
+    least_item = record.item;
     v1::ItemError error;
     error.set_item(first_item + record.item);
     const Section one{.kind = SectionKind::kError, .payload = rest.substr(0, record.bytes)};
@@ -111,12 +116,18 @@ absl::Status AppendResults(const channel::Answer& answer, uint32_t operations, u
                            uint32_t first_item, std::string& columns) {
   const size_t before = columns.size();
   uint32_t found = 0;  // the operations whose columns there are
+  bool has_errors = false;
   absl::Status status;
   for (const Section& section : answer.sections) {
     if (section.kind == SectionKind::kItemErrors) {
-      status = AppendErrors(section, count, first_item, columns);
+      status = std::exchange(has_errors, true)
+                   ? MalformedAnswer()
+                   : AppendErrors(section, count, first_item, columns);
     } else if (section.kind == SectionKind::kItemFingerprints) {
-      if (section.payload.size() != count * sizeof(uint64_t)) status = MalformedAnswer();
+      if (section.payload.size() != count * sizeof(uint64_t) ||
+          (found & channel::kOpFingerprint) != 0) {
+        status = MalformedAnswer();
+      }
       found |= channel::kOpFingerprint;
       AppendFingerprints(section.payload, columns);
     } else {

@@ -15,8 +15,8 @@ namespace pgparsed::service {
 
 // Appends the results of a job of `count` items to `columns`; the first of them is item
 // `first_item` of its answer. What the worker wrote is copied first and then checked: it has an
-// entry for each item in each column of `operations` and no other fields. kInternal otherwise, with
-// nothing appended.
+// entry for each item in each column of `operations` and no other fields, and errors in the order of
+// the items. kInternal otherwise, with nothing appended.
 absl::Status AppendResults(const channel::Answer& answer, uint32_t operations, uint32_t count,
                            uint32_t first_item, std::string& columns);
 

@@ -30,14 +30,19 @@ bool IsOfTheItem(const absl::Status& status) {
 
 void ItemStream::Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner,
                      Done done) {
+  auto chunk = std::make_unique<Chunk>();
+  chunk->texts = std::move(texts);
+  chunk->owner = std::move(owner);
+  chunk->done = std::move(done);
+  Plan(*chunk);
   {
     sync::MutexLock lock(mutex_);
     if (cancelled_ || !failure_.ok()) return;
-    auto chunk = std::make_unique<Chunk>();
-    chunk->texts = std::move(texts);
-    chunk->owner = std::move(owner);
-    chunk->done = std::move(done);
-    Plan(*chunk);
+    for (Part& part : chunk->parts) {
+      if (part.finished) continue;
+      ++chunk->unfinished;
+      waiting_.push_back(&part);
+    }
     chunks_.push_back(std::move(chunk));
   }
   Work();
@@ -52,7 +57,8 @@ bool ItemStream::ShouldRunAlone(std::string_view text) const {
   return pool_.Remembers(header, text, {reinterpret_cast<const char*>(&length), sizeof(length)});
 }
 
-void ItemStream::Plan(Chunk& chunk) {
+// Cuts a chunk that nobody else knows yet into parts.
+void ItemStream::Plan(Chunk& chunk) const {
   const Limits limits{.max_query_bytes = options_.max_query_bytes};
   size_t bytes = 0;
   bool joins = false;  // whether the next item may join the last part
@@ -76,15 +82,8 @@ void ItemStream::Plan(Chunk& chunk) {
     bytes = text.size();
     joins = !alone;
   }
-  for (Part& part : chunk.parts) {
-    if (part.finished) continue;
-    if (options_.header.operations == 0) {  // nothing to do
-      part.finished = true;
-      continue;
-    }
-    ++chunk.unfinished;
-    waiting_.push_back(&part);
-  }
+  if (options_.header.operations != 0) return;
+  for (Part& part : chunk.parts) part.finished = true;  // nothing to do
 }
 
 pool::Job ItemStream::MakeJob(const Part& part) const {
@@ -172,7 +171,7 @@ void ItemStream::OnAnswer(Part& part, absl::StatusOr<pool::JobAnswer> answer) {
     sync::MutexLock lock(mutex_);
     running_.erase(&part);
     --in_flight_;
-    if (cancelled_ || !failure_.ok()) return;
+    if (cancelled_ || !failure_.ok()) return;  // DeliverNext is on its way, or nobody listens
     if (status.ok()) {
       ItemAnswer& sum = part.chunk->answer;
       sum.parse_ns += answer->answer.header.parse_ns;
@@ -254,11 +253,14 @@ bool ItemStream::DeliverNext() {
 
 void ItemStream::Cancel() {
   std::vector<std::shared_ptr<pool::JobHandle>> handles;
+  // They may hold who holds this stream. The chunks themselves stay: jobs that end refer to them.
+  std::vector<Done> unheard;
   {
     sync::MutexLock lock(mutex_);
     cancelled_ = true;
     waiting_.clear();
     handles = RunningHandles();
+    for (const auto& chunk : chunks_) unheard.push_back(std::exchange(chunk->done, nullptr));
   }
   for (const auto& handle : handles) handle->Cancel();
 }

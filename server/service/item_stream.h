@@ -65,7 +65,8 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
   void Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner, Done done)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Ends all jobs; no callback comes any more.
+  // Ends all jobs; no callback comes any more, but for one that is running, and all are let go. Must
+  // be called unless every chunk was answered: callbacks may hold who holds the stream.
   void Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -90,7 +91,7 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
     ItemAnswer answer;
   };
 
-  void Plan(Chunk& chunk) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Plan(Chunk& chunk) const;
   bool ShouldRunAlone(std::string_view text) const;
   pool::Job MakeJob(const Part& part) const;
   void Work() ABSL_LOCKS_EXCLUDED(mutex_);

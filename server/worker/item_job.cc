@@ -97,9 +97,8 @@ class ItemRun {
         texts_(texts),
         lengths_(lengths),
         answer_(answer),
-        limit_(std::min<uint64_t>(
-            answer.size() - RoomForErrors(answer.size()),
-            header.max_answer_bytes > 0 ? header.max_answer_bytes : answer.size())) {
+        room_(answer.size() - RoomForErrors(answer.size())),
+        item_limit_(header.max_answer_bytes > 0 ? header.max_answer_bytes : room_) {
     for (const ColumnKind& kind : kColumnKinds) {
       if (header.operations & kind.operation) columns_.push_back({kind, {}});
     }
@@ -125,9 +124,9 @@ class ItemRun {
   void RunItem(uint32_t item, std::string_view text) {
     JobHeader header = header_;
     header.item_count = 0;
-    const uint64_t used = std::min(UsedBytes(), limit_);
+    const uint64_t used = std::min(UsedBytes(), room_);
     // 0 would be no limit.
-    header.max_answer_bytes = std::max<uint64_t>(limit_ - used, 1);
+    header.max_answer_bytes = std::clamp<uint64_t>(room_ - used, 1, item_limit_);
     const uint64_t bytes = AnswerJob(header, text, {}, answer_);
     const auto answer = channel::ReadAnswer({.region = answer_, .bytes = bytes});
     parse_ns_ += answer->header.parse_ns;
@@ -265,7 +264,8 @@ class ItemRun {
   const std::string_view texts_;
   const std::string_view lengths_;
   const std::span<std::byte> answer_;
-  const uint64_t limit_;  // of the results
+  const uint64_t room_;        // for the results of all items
+  const uint64_t item_limit_;  // of the results of one
   std::vector<Column> columns_;
   std::vector<uint64_t> fingerprints_;
   std::string errors_;

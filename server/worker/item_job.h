@@ -12,8 +12,9 @@ namespace pgparsed::worker {
 
 // `texts` are the items' texts, a NUL behind each, `lengths` a u32 for each of them (without its
 // NUL), header.item_count in number. The region serves as scratch for one item's answer, too.
-// Otherwise as AnswerJob. An item that fails has an empty entry in each column and an error; one
-// whose results no longer fit into header.max_answer_bytes is kResultTooLarge.
+// Otherwise as AnswerJob: header.max_answer_bytes holds for each item. One that fails has an empty
+// entry in each column and an error; kResultTooLarge also for one that no longer fits into the
+// region.
 uint64_t AnswerItems(const channel::JobHeader& header, std::string_view texts,
                      std::string_view lengths, std::span<std::byte> answer);
 
