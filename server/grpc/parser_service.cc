@@ -1,8 +1,9 @@
 #include "grpc/batch_call.h"
 #include "grpc/chunked_call.h"
+#include "grpc/script_call.h"
 #include "grpc/services.h"
 #include "grpc/unary_call.h"
-#include "grpc/unimplemented.h"
+#include "grpc/workload_call.h"
 #include "pgparsed/v1/parser.grpc.pb.h"
 
 namespace pgparsed::grpc_door {
@@ -64,11 +65,11 @@ class ParserServiceImpl final : public RawUnaryMethods<StreamMethods<ParserServi
   }
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ParseScript(
       grpc::CallbackServerContext* context) override {
-    return new UnimplementedBidi(*context);
+    return StartParseScript(backend_, context);
   }
-  grpc::ServerReadReactor<grpc::ByteBuffer>* AggregateWorkload(grpc::CallbackServerContext* context,
-                                                               grpc::ByteBuffer*) override {
-    return new UnimplementedRead(*context);
+  grpc::ServerReadReactor<grpc::ByteBuffer>* AggregateWorkload(
+      grpc::CallbackServerContext* context, grpc::ByteBuffer* response) override {
+    return StartAggregateWorkload(backend_, context, response);
   }
 
  private:

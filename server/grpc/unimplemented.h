@@ -26,8 +26,5 @@ class Unimplemented final : public Reactor {
 };
 
 using UnimplementedUnary = Unimplemented<grpc::ServerUnaryReactor>;
-using UnimplementedRead = Unimplemented<grpc::ServerReadReactor<grpc::ByteBuffer>>;
-using UnimplementedBidi =
-    Unimplemented<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>>;
 
 }  // namespace pgparsed::grpc_door

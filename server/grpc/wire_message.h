@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -46,5 +47,9 @@ class WireMessage {
 // message. kInvalidRequest if the message is malformed.
 absl::StatusOr<std::vector<std::string_view>> StringsOf(std::string_view message, int field,
                                                         size_t most);
+
+// The values of a repeated field of varints, packed or not; of more than `most` the first most + 1.
+// kInvalidRequest if the message is malformed.
+absl::StatusOr<std::vector<uint64_t>> NumbersOf(std::string_view message, int field, size_t most);
 
 }  // namespace pgparsed::grpc_door

@@ -29,12 +29,12 @@ bool IsOfTheItem(const absl::Status& status) {
 }  // namespace
 
 void ItemStream::Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner,
-                     Done done) {
+                     Done done, const Refused& refused) {
   auto chunk = std::make_unique<Chunk>();
   chunk->texts = std::move(texts);
   chunk->owner = std::move(owner);
   chunk->done = std::move(done);
-  Plan(*chunk);
+  Plan(*chunk, refused);
   {
     sync::MutexLock lock(mutex_);
     if (cancelled_ || !failure_.ok()) return;
@@ -58,13 +58,15 @@ bool ItemStream::ShouldRunAlone(std::string_view text) const {
 }
 
 // Cuts a chunk that nobody else knows yet into parts.
-void ItemStream::Plan(Chunk& chunk) const {
+void ItemStream::Plan(Chunk& chunk, const Refused& refused) const {
   const Limits limits{.max_query_bytes = options_.max_query_bytes};
   size_t bytes = 0;
   bool joins = false;  // whether the next item may join the last part
   for (uint32_t i = 0; i < chunk.texts.size(); ++i) {
     const std::string_view text = chunk.texts[i];
-    if (absl::Status status = CheckQuery(text, limits); !status.ok()) {
+    const auto known = refused.find(i);
+    absl::Status status = known != refused.end() ? known->second : CheckQuery(text, limits);
+    if (!status.ok()) {
       Part& part = chunk.parts.emplace_back(Part{.chunk = &chunk, .begin = i, .end = i + 1});
       AppendFailedItem(options_.header.operations, i, status, part.columns);
       part.finished = true;

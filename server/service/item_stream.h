@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,8 +62,12 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
   // The pool must outlive the stream.
   ItemStream(pool::Pool& pool, Options options) : pool_(pool), options_(std::move(options)) {}
 
+  // Items that fail without being looked at, by their index.
+  using Refused = std::map<uint32_t, absl::Status>;
+
   // Runs a chunk. `owner` keeps the texts.
-  void Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner, Done done)
+  void Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner, Done done,
+           const Refused& refused = {})
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends all jobs; no callback comes any more, but for one that is running, and all are let go. Must
@@ -91,7 +96,7 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
     ItemAnswer answer;
   };
 
-  void Plan(Chunk& chunk) const;
+  void Plan(Chunk& chunk, const Refused& refused) const;
   bool ShouldRunAlone(std::string_view text) const;
   pool::Job MakeJob(const Part& part) const;
   void Work() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -17,6 +17,7 @@
 #include "grammar/schema.h"
 #include "grammar/tree_reader.h"
 #include "grammar/tree_writer.h"
+#include "splitter/split_text.h"
 #include "text/positions.h"
 #include "text/utf8.h"
 #include "worker/item_job.h"
@@ -57,10 +58,6 @@ grammar::Layout LayoutOf(const JobHeader& header) {
           .max_line_length = header.max_line_length,
           .trailing_newline = (header.flags & channel::kFlagLayoutTrailingNewline) != 0,
           .commas_start_of_line = (header.flags & channel::kFlagLayoutCommasStartOfLine) != 0};
-}
-
-GrammarError Unimplemented(std::string_view message) {
-  return MakeGrammarError(Reason::kUnimplemented, message);
 }
 
 // `text` cut to kMaxErrorText bytes, between characters.
@@ -322,13 +319,30 @@ class JobRun {
   }
 
   void SplitWithoutParser() {
-    if (header_.split_method == channel::SplitMethod::kTolerant) {
-      return AddError(channel::kOpSplit, Unimplemented("this build has no tolerant splitter: ask "
-                                                       "for SPLIT_METHOD_SCANNER or _PARSER"));
-    }
+    if (header_.split_method != channel::SplitMethod::kScanner) return SplitTolerantly();
     const auto pieces = grammar::SplitWithScanner(text_.data(), parser_options_);
     if (!pieces.ok()) return AddError(channel::kOpSplit, pieces.error());
     AddPieces(pieces.value());
+  }
+
+  void SplitTolerantly() {
+    const splitter::SplitResult split = splitter::SplitText(
+        text_, {.standard_conforming_strings = parser_options_.standard_conforming_strings});
+    text::PositionMapper mapper(text_, encoding_);
+    std::vector<uint32_t> start, length, line, kind;
+    for (const splitter::Piece& piece : split.pieces) {
+      start.push_back(mapper.FromByte(piece.offset));
+      length.push_back(mapper.FromByte(piece.offset + piece.length) - start.back());
+      line.push_back(static_cast<uint32_t>(piece.line));
+      kind.push_back(static_cast<uint32_t>(piece.kind));
+    }
+    AddResult(channel::kOpSplit, [&] {
+      writer_.AddColumn(SectionKind::kPieceStart, start);
+      writer_.AddColumn(SectionKind::kPieceLength, length);
+      writer_.AddColumn(SectionKind::kPieceLine, line);
+      writer_.AddColumn(SectionKind::kPieceKind, kind);
+      if (split.incomplete) writer_.Add(SectionKind::kPieceIncomplete, {});
+    });
   }
 
   void AddPieces(const grammar::Pieces& pieces) {
