@@ -8,11 +8,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 
 #include "absl/time/clock.h"
 #include "grpc/server.h"
+#include "http/metrics.h"
+#include "http/server.h"
 #include "logging.h"
 #include "options.h"
 #include "pool/pool.h"
@@ -66,6 +69,16 @@ int Run(const Options& options) {
       grpc_door::Server::Start(options.server, backend);
   if (!server.ok()) return Fail(server.status(), kExitStart);
 
+  std::unique_ptr<http_door::HttpServer> http;
+  std::atomic<bool> draining = false;
+  if (!options.http.host.empty()) {
+    auto started = http_door::HttpServer::Start(
+        options.http, {.metrics = [&] { return http_door::MetricsText(backend, **pool); },
+                       .ready = [&] { return !draining && (*pool)->Ready(); }});
+    if (!started.ok()) return Fail(started.status(), kExitStart);
+    http = *std::move(started);
+    spdlog::info("metrics and probes on http://{}:{}", options.http.host, http->port());
+  }
   for (const grpc_door::ListenAddress& address : (*server)->addresses()) {
     spdlog::info("listening on {}", address.ToString());
   }
@@ -78,6 +91,7 @@ int Run(const Options& options) {
   int signal_number = 0;
   sigwait(&end_signals, &signal_number);
   spdlog::info("{}: draining", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+  draining = true;
   (*server)->SetNotServing();
   absl::SleepFor(options.drain_delay);
   const absl::Time deadline = absl::Now() + options.drain_timeout;

@@ -191,6 +191,14 @@ ParsedOptions ParseOptions(int argc, char** argv) {
       ->envname("PGPARSED_ADMIN")
       ->group("Listening");
 
+  std::string http_listen;
+  app.add_option("--http-listen", http_listen,
+                 "Serve /metrics (Prometheus), /livez and /readyz over HTTP here, for example "
+                 "127.0.0.1:9090")
+      ->envname("PGPARSED_HTTP_LISTEN")
+      ->type_name("ADDRESS")
+      ->group("Listening");
+
   app.add_option("--worker-dir", options.pool.worker_dir,
                  "Folder with the worker executables, pgparsed-worker-<major>")
       ->envname("PGPARSED_WORKER_DIR")
@@ -293,6 +301,17 @@ ParsedOptions ParseOptions(int argc, char** argv) {
                        "loopback or a Unix socket, or say --allow-plaintext"));
     }
     options.server.listen.push_back(*std::move(address));
+  }
+  if (!http_listen.empty()) {
+    absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(http_listen);
+    if (!address.ok()) return refuse(text::ToStd(address.status().message()));
+    if (address->is_unix()) return refuse("--http-listen takes host:port, no Unix socket");
+    if (!address->is_loopback() && !allow_plaintext) {
+      return refuse(absl::StrCat("--http-listen=", http_listen,
+                                 " is open to the network and nothing would be encrypted: listen on "
+                                 "loopback, or say --allow-plaintext"));
+    }
+    options.http = {.host = address->host, .port = address->port};
   }
   if (options.pool.max_job_time < absl::Milliseconds(1)) {
     return refuse("--max-job-time must be at least 1ms");

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpc/server.h"
+#include "http/server.h"
 #include "pool/pool.h"
 #include "service/limits.h"
 
@@ -24,6 +25,7 @@ struct Options {
   pool::PoolOptions pool;
   service::Limits limits;
   LogOptions log;
+  http_door::HttpOptions http;
   // After SIGTERM: how long health says NOT_SERVING before new calls are refused, so that load
   // balancers notice; then how long calls in flight may take.
   absl::Duration drain_delay = absl::ZeroDuration();

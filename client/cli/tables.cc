@@ -50,6 +50,7 @@ void WritePieces(const v1::PieceColumns& pieces, std::string_view query,
                             "text"));
   ByteMapper mapper(query, positions);
   for (int i = 0; i < pieces.start_size() && i < pieces.length_size(); ++i) {
+    if (i < pieces.kind_size() && pieces.kind(i) == v1::PIECE_KIND_BETWEEN) continue;
     const size_t begin = mapper.ByteOf(pieces.start(i));
     const size_t end = mapper.ByteOf(uint64_t{pieces.start(i)} + pieces.length(i));
     std::string_view text = query.substr(begin, end - begin);

@@ -28,8 +28,10 @@ std::shared_ptr<pool::JobHandle> Backend::CallInPieces(
   job.lane = pool::Lane::kUnary;
   job.deadline = deadline;
   job.on_piece = std::move(on_piece);
-  job.done = [done = std::move(done)](absl::StatusOr<pool::JobAnswer> answer) {
+  job.done = [counters = conversions_, grammar = *grammar, header = job.header,
+              done = std::move(done)](absl::StatusOr<pool::JobAnswer> answer) {
     if (answer.ok()) {
+      counters->Add(grammar, header, answer->answer.header, 1);
       if (absl::Status error = FirstError(answer->answer); !error.ok()) return done(error);
     }
     done(std::move(answer));
@@ -47,6 +49,7 @@ absl::StatusOr<Backend::OpenStream> Backend::Open(const v1::StreamOptions& optio
     return status;
   }
   items.grammar = *grammar;
+  items.conversions = conversions_;
   items.deadline = deadline;
   items.max_query_bytes = limits_.max_query_bytes;
   const uint32_t workers = std::max(pool_.Workers(), 1u);

@@ -16,6 +16,7 @@
 #include "pgparsed/v1/grammar.pb.h"
 #include "pool/pool.h"
 #include "service/answers.h"
+#include "service/conversion_counters.h"
 #include "service/item_stream.h"
 #include "service/limits.h"
 #include "service/requests.h"
@@ -26,9 +27,13 @@ class Backend {
  public:
   // The pool must outlive this.
   Backend(pool::Pool& pool, Limits limits)
-      : pool_(pool), limits_(limits), grammars_(pool.Grammars()) {}
+      : pool_(pool),
+        limits_(limits),
+        grammars_(pool.Grammars()),
+        conversions_(std::make_shared<ConversionCounters>(Majors(grammars_))) {}
 
   const Limits& limits() const { return limits_; }
+  const ConversionCounters& conversions() const { return *conversions_; }
 
   // Runs one unary method. `done` is called exactly once, before Call returns or later on a thread
   // of the pool, and must not block. The handle cancels the call; it is null when `done` was
@@ -65,10 +70,18 @@ class Backend {
   v1::ListGrammarsResponse ListGrammars() const;
 
  private:
+  static std::vector<uint32_t> Majors(const std::vector<pool::GrammarStatus>& grammars) {
+    std::vector<uint32_t> majors;
+    for (const pool::GrammarStatus& grammar : grammars) majors.push_back(grammar.major);
+    return majors;
+  }
+
   pool::Pool& pool_;
   const Limits limits_;
   // What never changes of the pool's grammars: read by every call, so without a lock.
   const std::vector<pool::GrammarStatus> grammars_;
+  // Shared with streams, whose jobs may end later.
+  const std::shared_ptr<ConversionCounters> conversions_;
 };
 
 // Nanoseconds, never negative.
@@ -111,9 +124,10 @@ std::shared_ptr<pool::JobHandle> Backend::Call(
   }
   job.grammar = *grammar;
   job.deadline = deadline;
-  job.done = [this, start, want_timing, grammar = *grammar,
+  job.done = [this, start, want_timing, grammar = *grammar, header = job.header,
               done = std::move(done)](absl::StatusOr<pool::JobAnswer> answer) {
     if (!answer.ok()) return done(answer.status());
+    conversions_->Add(grammar, header, answer->answer.header, 1);
     Encoded<Response> encoded;
     encoded.lease = std::move(answer->lease);
     absl::Status filled = FillAnswer(answer->answer, encoded.message, encoded.raw);

@@ -164,6 +164,10 @@ void ItemStream::Submit(Part& part) {
 void ItemStream::OnAnswer(Part& part, absl::StatusOr<pool::JobAnswer> answer) {
   absl::Status status = answer.status();
   if (status.ok()) {
+    if (options_.conversions != nullptr) {
+      options_.conversions->Add(options_.grammar, options_.header, answer->answer.header,
+                                part.end - part.begin);
+    }
     status = AppendResults(answer->answer, options_.header.operations, part.end - part.begin,
                            part.begin, part.columns);
     answer->lease.reset();

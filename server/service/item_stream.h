@@ -27,6 +27,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "pool/pool.h"
+#include "service/conversion_counters.h"
 #include "service/limits.h"
 #include "sync/mutex.h"
 
@@ -54,6 +55,7 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
     absl::Time deadline = absl::InfiniteFuture();
     uint32_t jobs_in_flight = 8;
     uint64_t max_query_bytes = 0;
+    std::shared_ptr<ConversionCounters> conversions;  // may be null
   };
 
   // An error is the end of the stream: no further callback comes.

@@ -347,10 +347,20 @@ TEST_F(ServerOperations, ParserOptionsChangeWhatIsRead) {
   }
 }
 
-TEST_F(ServerOperations, WhatThisVersionLacksIsUnimplemented) {
-  auto tolerant = Query<v1::SplitRequest>("SELECT 1", 0);
-  tolerant.set_method(v1::SPLIT_METHOD_TOLERANT);
-  EXPECT_EQ(ReasonOf(client().Split(tolerant).status()), Reason::kUnimplemented);
+TEST_F(ServerOperations, SplitCoversTheTextWhateverItIs) {
+  const std::string sql = "SELEC 1;\n\\connect x\nCOPY t FROM stdin;\n1\n\\.\nSELECT (2";
+  for (const uint32_t grammar : grammars_) {
+    const auto answer = client().Split(Query<v1::SplitRequest>(sql, grammar));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    const v1::PieceColumns& pieces = answer->pieces();
+    EXPECT_TRUE(pieces.incomplete());
+    uint32_t end = 0;
+    for (int i = 0; i < pieces.start_size(); ++i) {
+      EXPECT_EQ(pieces.start(i), end);
+      end = pieces.start(i) + pieces.length(i);
+    }
+    EXPECT_EQ(end, sql.size());
+  }
 }
 
 TEST_F(ServerOperations, BothConversionsGiveTheSameTree) {

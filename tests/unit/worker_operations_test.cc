@@ -183,15 +183,24 @@ TEST(AnswerJob, GivesTokensInTheAskedEncoding) {
 
 TEST(AnswerJob, GivesPiecesInTheAskedEncodingWithTheirLines) {
   const std::string sql = "SELECT '😀';\nSELECT\n2;SELECT 3";
-  for (const SplitMethod method : {SplitMethod::kDefault, SplitMethod::kScanner}) {
+  for (const SplitMethod method : {SplitMethod::kDefault, SplitMethod::kTolerant}) {
     const Answer answer({.operations = channel::kOpSplit,
                          .split_method = method,
                          .position_encoding = PositionEncoding::kUtf16},
                         sql);
-    EXPECT_THAT(answer.Column(SectionKind::kPieceStart), ElementsAre(0, 12, 22));
-    EXPECT_THAT(answer.Column(SectionKind::kPieceLength), ElementsAre(11, 9, 8));
-    EXPECT_THAT(answer.Column(SectionKind::kPieceLine), ElementsAre(1, 1, 3));
+    EXPECT_THAT(answer.Column(SectionKind::kPieceStart), ElementsAre(0, 11, 13, 21, 22));
+    EXPECT_THAT(answer.Column(SectionKind::kPieceLength), ElementsAre(11, 2, 8, 1, 8));
+    EXPECT_THAT(answer.Column(SectionKind::kPieceLine), ElementsAre(1, 1, 2, 3, 3));
+    EXPECT_THAT(answer.Column(SectionKind::kPieceKind), ElementsAre(1, 4, 1, 4, 1));
+    EXPECT_FALSE(answer.Has(SectionKind::kPieceIncomplete));
   }
+  const Answer scanner({.operations = channel::kOpSplit,
+                        .split_method = SplitMethod::kScanner,
+                        .position_encoding = PositionEncoding::kUtf16},
+                       sql);
+  EXPECT_THAT(scanner.Column(SectionKind::kPieceStart), ElementsAre(0, 12, 22));
+  EXPECT_THAT(scanner.Column(SectionKind::kPieceLength), ElementsAre(11, 9, 8));
+  EXPECT_THAT(scanner.Column(SectionKind::kPieceLine), ElementsAre(1, 1, 3));
   const Answer parser({.operations = channel::kOpSplit,
                        .split_method = SplitMethod::kParser,
                        .position_encoding = PositionEncoding::kUtf32},
@@ -251,12 +260,17 @@ TEST(AnswerJob, GivesOneErrorForEachOperationThatFails) {
   EXPECT_TRUE(answer.Has(SectionKind::kTokenStart));
 }
 
-TEST(AnswerJob, SaysWhatThisBuildLacks) {
-  const auto reason = [](const JobHeader& header) {
-    return Answer(header, "SELECT 1").OnlyError().reason();
-  };
-  EXPECT_EQ(reason({.operations = channel::kOpSplit, .split_method = SplitMethod::kTolerant}),
-            Reason::kUnimplemented);
+TEST(AnswerJob, SplitsWhatIsNoSqlAndSaysWhetherItIsComplete) {
+  const Answer answer({.operations = channel::kOpSplit}, "SELEC 1; \\echo x\nSELECT (1; SELECT 2");
+  EXPECT_THAT(answer.Column(SectionKind::kPieceKind), ElementsAre(1, 4, 2, 4, 1));
+  EXPECT_TRUE(answer.Has(SectionKind::kPieceIncomplete));
+}
+
+TEST(AnswerJob, ChecksWithoutAResult) {
+  EXPECT_TRUE(Answer({.operations = channel::kOpCheck}, "SELECT 1").Errors().empty());
+  const Answer wrong({.operations = channel::kOpCheck}, "SELEC 1");
+  EXPECT_EQ(wrong.OnlyError().reason(), Reason::kSqlSyntaxError);
+  EXPECT_EQ(wrong.OnlyError().record.operation, static_cast<uint32_t>(channel::kOpCheck));
 }
 
 TEST(AnswerJob, TakesParserOptionsWhereTheGrammarHasThem) {
