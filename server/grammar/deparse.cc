@@ -116,7 +116,8 @@ void PrintAll(const List* statements, const Layout& layout,
 
 // libpg_query 17 crashes on SET STATISTICS DEFAULT. It gets a number instead that nobody writes
 // (statistics go up to 10,000), and the text gets its word back.
-constexpr char kNoNumber[] = "-2147483646";
+constexpr int kNoNumber = -2147483646;
+constexpr char kNoStatistics[] = "SET STATISTICS -2147483646";
 
 // Puts `value` where ALTER TABLE's SET STATISTICS has `present` instead of it. Returns how often.
 int ReplaceStatistics(RawStmt* statement, const Node* present, Node* value) {
@@ -134,17 +135,17 @@ int ReplaceStatistics(RawStmt* statement, const Node* present, Node* value) {
 }
 
 void PrintStatement(RawStmt* statement, StringInfo out) {
-  auto* number = reinterpret_cast<Node*>(makeInteger(std::atoi(kNoNumber)));
+  auto* number = reinterpret_cast<Node*>(makeInteger(kNoNumber));
   if (ReplaceStatistics(statement, nullptr, number) == 0) return deparseRawStmt(out, statement);
   StringInfoData text;
   initStringInfo(&text);
   deparseRawStmt(&text, statement);
   ReplaceStatistics(statement, number, nullptr);
   const char* rest = text.data;
-  while (const char* found = std::strstr(rest, kNoNumber)) {
+  while (const char* found = std::strstr(rest, kNoStatistics)) {
     appendBinaryStringInfo(out, rest, static_cast<int>(found - rest));
-    appendStringInfoString(out, "DEFAULT");
-    rest = found + std::strlen(kNoNumber);
+    appendStringInfoString(out, "SET STATISTICS DEFAULT");
+    rest = found + std::strlen(kNoStatistics);
   }
   appendStringInfoString(out, rest);
 }
@@ -349,7 +350,16 @@ Result<std::string_view> PrintStatements(LibraryScope& scope, void* statements,
 std::optional<GrammarError> Verify(std::string_view printed, const void* statements) {
   const auto again = ParsedQuery::Parse(printed.data(), {});
   if (!again.ok()) {
-    if (again.error().reason != Reason::kSqlSyntaxError) return again.error();
+    // The parser's own error speaks of a text that the caller never sees.
+    const Reason reason = again.error().reason;
+    if (reason == Reason::kNestingTooDeep) {
+      return MakeGrammarError(reason,
+                              "the grammar's deparser printed SQL that nests deeper than the "
+                              "parser takes: it cannot be verified");
+    }
+    if (reason == Reason::kParserMemoryLimit) {
+      return MakeGrammarError(reason, "out of memory while the printed SQL was verified");
+    }
     return MakeGrammarError(Reason::kDeparseMismatch,
                             "the grammar's deparser printed SQL that the parser refuses");
   }

@@ -9,6 +9,7 @@
 // Last: its macros would break other headers.
 #include "grammar/guarded.h"
 #include "grammar/node_visitor.h"
+#include "grammar/tree_rules.h"
 
 namespace pgparsed::grammar {
 namespace {
@@ -24,15 +25,18 @@ class JsonReader {
 
   bool Read(::List** statements) {
     if (At(0).kind != Kind::kObject) return builder_.Fail("it is no object with `stmts`");
+    bool has_version = false, has_statements = false;
     for (uint32_t at = 1; at < At(0).size; at = Behind(at + 1)) {
       const std::string_view key = tape_.TextOf(At(at));
       const Value& value = At(at + 1);
-      if (key == "version" && value.kind == Kind::kUnsigned) {
+      if (key == "version" && value.kind == Kind::kUnsigned && !has_version) {
+        has_version = true;
         if (IsOtherGrammar(value.bits)) {
           other_version_ = value.bits;
           return builder_.Fail("another grammar");
         }
-      } else if (key == "stmts" && *statements == nullptr) {
+      } else if (key == "stmts" && !has_statements) {
+        has_statements = true;
         if (!ReadStatements(at + 1, statements)) {
           builder_.fault().path.AddName("stmts");
           return false;
@@ -74,7 +78,7 @@ class JsonReader {
     if (!builder_.CheckDepth()) return false;
     if (At(object).kind != Kind::kObject) return WrongType();
     const std::span<const FieldRow> fields = FieldsOf(row);
-    uint64_t seen[2] = {};  // no message has more fields than that has bits
+    uint64_t seen = 0, present = 0;
     size_t field = 0;
     for (uint32_t at = object + 1; at < At(object).size; at = Behind(at + 1)) {
       const std::string_view key = tape_.TextOf(At(at));
@@ -85,10 +89,10 @@ class JsonReader {
         while (field < begin && fields[field].name() != key) ++field;
         if (field == begin) return builder_.FailOn("there is no such field", key);
       }
-      uint64_t& bits = seen[field / 64];
-      const uint64_t bit = uint64_t{1} << field % 64;
-      const bool twice = (bits & bit) != 0;
-      bits |= bit;
+      const uint64_t bit = uint64_t{1} << field;
+      const bool twice = (seen & bit) != 0;
+      seen |= bit;
+      if (!IsAbsent(at + 1)) present |= bit;
       if (twice ? !builder_.Fail("the field is there twice")
                 : !ReadField(fields[field], at + 1, base)) {
         builder_.fault().path.AddName(fields[field].name());
@@ -96,12 +100,18 @@ class JsonReader {
       }
     }
     // libpg_query 15 prints no value for integers that are not positive: there 0 and -1 look alike.
-    if (PGPARSED_GRAMMAR == 15 && row.tag == T_Integer && seen[0] == 0) {
+    if (PGPARSED_GRAMMAR == 15 && row.tag == T_Integer && present == 0) {
       return builder_.Fail(
           "JSON of grammar 15 leaves out values that are not positive: write `ival`, or send "
           "protobuf");
     }
-    return true;
+    return builder_.Complete(row, present, base);
+  }
+
+  // Whether the value says the same as no value: null, or a list without elements.
+  bool IsAbsent(uint32_t at) const {
+    const Kind kind = At(at).kind;
+    return kind == Kind::kNull || (kind == Kind::kArray && At(at).size == at + 1);
   }
 
   bool ReadField(const FieldRow& field, uint32_t at, char* base) {
@@ -112,10 +122,10 @@ class JsonReader {
         return ReadScalar(field, value, base);
       case Shape::kNode: {
         void* node = nullptr;
-        return ReadNode(at, &node) && builder_.SetPointer(field, base, node);
+        return ReadNode(at, &node) && builder_.SetNode(field, base, node);
       }
       case Shape::kList:
-        return ReadElements(at, reinterpret_cast<::List**>(base + field.offset));
+        return ReadElements(&field, at, reinterpret_cast<::List**>(base + field.offset));
       case Shape::kMessage: {
         char* message = builder_.Open(field, base);
         return message != nullptr && ReadMessage(nodes::kMessages[field.reference], at, message);
@@ -165,13 +175,15 @@ class JsonReader {
     }
   }
 
-  bool ReadElements(uint32_t array, ::List** list) {
+  // The elements of a list: that of a field, or (null) one that stands for a node.
+  bool ReadElements(const FieldRow* field, uint32_t array, ::List** list) {
     if (At(array).kind != Kind::kArray) return WrongType();
     for (uint32_t at = array + 1; at < At(array).size; at = Behind(at)) {
       void* element = nullptr;
       // An empty object is a null element.
-      const bool empty = At(at).kind == Kind::kObject && At(at).size == at + 1;
-      if (!empty && !ReadNode(at, &element)) {
+      const bool null = At(at).kind == Kind::kObject && At(at).size == at + 1;
+      const bool read = null || ReadNode(at, &element);
+      if (!read || (field != nullptr && !builder_.CheckElement(*field, element))) {
         builder_.fault().path.AddIndex(list_length(*list));
         return false;
       }
@@ -205,7 +217,7 @@ class JsonReader {
     if (At(object).size > object + 1) {
       const bool items_only =
           tape_.TextOf(At(object + 1)) == "items" && Behind(object + 2) == At(object).size;
-      if (!items_only || !ReadElements(object + 2, &list)) {
+      if (!items_only || !ReadElements(nullptr, object + 2, &list)) {
         if (!items_only) builder_.FailOn("there is no such field", tape_.TextOf(At(object + 1)));
         builder_.fault().path.AddName("items");
         builder_.fault().path.AddName("List");

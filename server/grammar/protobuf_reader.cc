@@ -8,6 +8,7 @@
 // Last: its macros would break other headers.
 #include "grammar/guarded.h"
 #include "grammar/node_visitor.h"
+#include "grammar/tree_rules.h"
 
 namespace pgparsed::grammar {
 namespace {
@@ -64,25 +65,38 @@ class ProtobufReader {
  private:
   bool ReadMessage(const MessageRow& row, Bytes bytes, char* base) {
     if (!builder_.CheckDepth()) return false;
-    const std::span<const FieldRow> fields = FieldsOf(row);
-    size_t at = 0;
+    const FieldRow* const fields = nodes::kFields + row.first_field;
+    uint64_t seen = 0;
     while (!bytes.empty()) {
       uint32_t number = 0, type = 0;
       if (!ReadTag(bytes, number, type)) return false;
-      // Writers follow the order of the fields: the search begins where the last one ended.
-      const size_t begin = at;
-      while (at < fields.size() && fields[at].number != number) ++at;
-      if (at == fields.size()) {
-        at = 0;
-        while (at < begin && fields[at].number != number) ++at;
-        if (at == begin) return builder_.Fail("the message has a field that is not in its schema");
+      const size_t at = FindField(row, number);
+      if (at == row.field_count) {
+        return builder_.Fail("the message has a field that is not in its schema");
       }
-      if (!ReadField(fields[at], type, bytes, base)) {
-        builder_.fault().path.AddName(fields[at].name());
+      const FieldRow& field = fields[at];
+      const uint64_t bit = uint64_t{1} << at;
+      const bool twice = (seen & bit) != 0 && field.shape != Shape::kList;
+      seen |= bit;
+      if (twice ? !builder_.Fail("the field is there twice")
+                : !ReadField(field, type, bytes, base)) {
+        builder_.fault().path.AddName(field.name());
         return false;
       }
     }
-    return true;
+    return builder_.Complete(row, seen, base);
+  }
+
+  // Index into the message's fields; their count if there is none of that number.
+  static size_t FindField(const MessageRow& row, uint32_t number) {
+    const FieldRow* const fields = nodes::kFields + row.first_field;
+    // Fields are numbered from 1, with few gaps.
+    const size_t guess = size_t{number} - 1;
+    if (guess < row.field_count && fields[guess].number == number) [[likely]]
+      return guess;
+    size_t at = 0;
+    while (at < row.field_count && fields[at].number != number) ++at;
+    return at;
   }
 
   bool ReadField(const FieldRow& field, uint32_t type, Bytes& bytes, char* base) {
@@ -95,10 +109,10 @@ class ProtobufReader {
       case Shape::kNode: {
         if (content.empty()) return builder_.Fail("the node is empty");
         void* node = nullptr;
-        return ReadNode(content, &node) && builder_.SetPointer(field, base, node);
+        return ReadNode(content, &node) && builder_.SetNode(field, base, node);
       }
       case Shape::kList:
-        return ReadElement(content, reinterpret_cast<::List**>(base + field.offset));
+        return ReadElement(&field, content, reinterpret_cast<::List**>(base + field.offset));
       case Shape::kMessage: {
         char* message = builder_.Open(field, base);
         return message != nullptr &&
@@ -134,10 +148,12 @@ class ProtobufReader {
     return builder_.SetInteger(field, base, static_cast<int64_t>(value));
   }
 
-  // An element of a list; an empty node is a null element.
-  bool ReadElement(Bytes bytes, ::List** list) {
+  // An element of a list, that of a field or (null) one that stands for a node. An empty node is a
+  // null element.
+  bool ReadElement(const FieldRow* field, Bytes bytes, ::List** list) {
     void* element = nullptr;
-    if (!bytes.empty() && !ReadNode(bytes, &element)) {
+    const bool read = bytes.empty() || ReadNode(bytes, &element);
+    if (!read || (field != nullptr && !builder_.CheckElement(*field, element))) {
       builder_.fault().path.AddIndex(list_length(*list));
       return false;
     }
@@ -171,7 +187,7 @@ class ProtobufReader {
       Bytes element;
       if (!ReadTag(bytes, number, type)) return false;
       if (number != kItemsField || type != kLengthDelimited) return WrongType();
-      if (!ReadBytes(bytes, element) || !ReadElement(element, &list)) {
+      if (!ReadBytes(bytes, element) || !ReadElement(nullptr, element, &list)) {
         builder_.fault().path.AddName("items");
         builder_.fault().path.AddName("List");
         return false;

@@ -1,13 +1,17 @@
 #include "grammar/tree_builder.h"
 
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "grammar/node_rules.h"
 #include "text/utf8.h"
 
 // Last: its macros would break other headers.
 #include "grammar/node_visitor.h"
+#include "grammar/tree_rules.h"
 
 namespace pgparsed::grammar {
 namespace {
@@ -26,10 +30,22 @@ bool Store(const FieldRow& field, char* base, int64_t value) {
   return true;
 }
 
-// Whether absent strings are empty, not null: those of constants.
-bool IsConstant(const MessageRow& row) {
-  return row.tag == T_String || row.tag == T_Float || row.tag == T_BitString;
+// Some enums have no value 0: an absent field is the first value, as the library has it.
+constexpr bool HasDefault(const FieldRow& field) {
+  return field.type == CType::kEnum && nodes::kEnums[field.reference].values[0].c_value != 0;
 }
+
+// By message.
+constexpr auto kHasDefaults = [] {
+  std::array<bool, std::size(nodes::kMessages)> has{};
+  for (size_t i = 0; i < has.size(); ++i) {
+    const MessageRow& row = nodes::kMessages[i];
+    for (size_t k = 0; k < row.field_count; ++k) {
+      has[i] = has[i] || HasDefault(nodes::kFields[row.first_field + k]);
+    }
+  }
+  return has;
+}();
 
 }  // namespace
 
@@ -46,10 +62,30 @@ bool TreeBuilder::FailOn(const char* what, std::string_view name) {
   return Fail(what);
 }
 
-bool TreeBuilder::CheckDepth() {
-  if (static_cast<const char*>(__builtin_frame_address(0)) >= pgparsed_stack_limit()) return true;
+bool TreeBuilder::FailTooDeep() {
   fault_.too_deep = true;
   return Fail("the tree nests deeper than this worker's stack allows");
+}
+
+bool TreeBuilder::Complete(const MessageRow& row, uint64_t present, char* base) {
+  const MessageRules rules = RulesOf(row);
+  const uint64_t missing = (rules.required | rules.empty_if_absent) & ~present;
+  if (missing != 0 && !CompleteAbsent(row, missing & rules.required, missing, base)) return false;
+  const NodeRule rule = kNodeRules[&row - nodes::kMessages];
+  return rule == nullptr || rule(fault_, base);
+}
+
+bool TreeBuilder::CompleteAbsent(const MessageRow& row, uint64_t required, uint64_t missing,
+                                 char* base) {
+  const auto first = [&](uint64_t bits) -> const FieldRow& {
+    return FieldsOf(row)[static_cast<size_t>(std::countr_zero(bits))];
+  };
+  if (required != 0) {
+    fault_.path.AddName(first(required).name());
+    return Fail("the field is missing");
+  }
+  for (; missing != 0; missing &= missing - 1) SetText(first(missing), base, "");
+  return true;
 }
 
 char* TreeBuilder::New(const MessageRow& row) {
@@ -60,19 +96,14 @@ char* TreeBuilder::New(const MessageRow& row) {
 
 void TreeBuilder::Initialize(const MessageRow& row, char* base) {
   if (row.tag != 0) reinterpret_cast<::Node*>(base)->type = static_cast<NodeTag>(row.tag);
+  if (!kHasDefaults[static_cast<size_t>(&row - nodes::kMessages)]) return;
   for (const FieldRow& field : FieldsOf(row)) {
-    if (field.type == CType::kEnum) {
-      // Some enums have no value 0: an absent field is the first value, as the library has it.
-      const EnumRow& values = EnumOf(field);
-      if (values.values[0].c_value != 0) At<int32_t>(field, base) = values.values[0].c_value;
-    } else if (field.type == CType::kString && IsConstant(row)) {
-      At<char*>(field, base) = pstrdup("");
-    }
+    if (HasDefault(field)) At<int32_t>(field, base) = EnumOf(field).values[0].c_value;
   }
 }
 
 char* TreeBuilder::Open(const FieldRow& field, char* parent) {
-  const MessageRow& row = Messages()[field.reference];
+  const MessageRow& row = nodes::kMessages[field.reference];
   if (field.type == CType::kStruct) {
     char* base = parent + field.offset;
     if (field.in_union && nodeTag(base) != T_Invalid) {
@@ -85,13 +116,7 @@ char* TreeBuilder::Open(const FieldRow& field, char* parent) {
     reinterpret_cast<::Node*>(base)->type = tag;
     return base;
   }
-  char*& pointer = At<char*>(field, parent);
-  if (pointer != nullptr) {
-    Fail("the field is there twice");
-    return nullptr;
-  }
-  pointer = New(row);
-  return pointer;
+  return At<char*>(field, parent) = New(row);
 }
 
 bool TreeBuilder::SetInteger(const FieldRow& field, char* base, int64_t value) {
@@ -143,7 +168,8 @@ bool TreeBuilder::SetDouble(const FieldRow& field, char* base, double value) {
 }
 
 bool TreeBuilder::SetText(const FieldRow& field, char* base, std::string_view value) {
-  if (std::memchr(value.data(), '\0', value.size()) != nullptr || text::FindInvalid(value)) {
+  // A NUL byte counts as invalid there.
+  if (text::FindInvalid(value)) {
     return Fail("the string is no UTF-8, or has a NUL byte");
   }
   if (field.type == CType::kChar) {
@@ -160,10 +186,16 @@ bool TreeBuilder::SetText(const FieldRow& field, char* base, std::string_view va
 }
 
 bool TreeBuilder::SetEnumNumber(const FieldRow& field, char* base, int64_t number) {
-  for (const EnumValue& value : EnumOf(field).values) {
-    if (value.number != number) continue;
+  const auto values = EnumOf(field).values;
+  const auto set = [&](const EnumValue& value) {
     At<int32_t>(field, base) = value.c_value;
     return true;
+  };
+  // Most enums count from 1.
+  const uint64_t guess = static_cast<uint64_t>(number) - 1;
+  if (guess < values.size() && values[guess].number == number) return set(values[guess]);
+  for (const EnumValue& value : values) {
+    if (value.number == number) return set(value);
   }
   return Fail("the enum has no value of this number");
 }
@@ -177,10 +209,24 @@ bool TreeBuilder::SetEnumName(const FieldRow& field, char* base, std::string_vie
   return FailOn("the enum has no value of this name", name);
 }
 
-bool TreeBuilder::SetPointer(const FieldRow& field, char* base, void* value) {
-  if (At<void*>(field, base) != nullptr) return Fail("the field is there twice");
-  At<void*>(field, base) = value;
-  return true;
+bool TreeBuilder::SetNode(const FieldRow& field, char* base, void* node) {
+  // An empty List is a null pointer: no parse has one in place of a node.
+  if (node == nullptr) return Fail("the node is empty");
+  At<void*>(field, base) = node;
+  return CheckKind(field, node);
+}
+
+bool TreeBuilder::CheckElement(const FieldRow& field, const void* node) {
+  if (node != nullptr) return CheckKind(field, node);
+  return RulesOf(field).null_elements || Fail("the node is empty");
+}
+
+bool TreeBuilder::CheckKind(const FieldRow& field, const void* node) {
+  const FieldRules& rules = RulesOf(field);
+  if (rules.kind == T_Invalid || nodeTag(node) == rules.kind || nodeTag(node) == rules.other) {
+    return true;
+  }
+  return Fail("no node of this kind belongs here");
 }
 
 }  // namespace pgparsed::grammar

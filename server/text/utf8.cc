@@ -12,6 +12,18 @@ constexpr uint64_t kLowBits = 0x0101010101010101ull;
 // x - 1 only if it is 0, or borrows from a lower byte that is 0.)
 bool IsPlainAscii(uint64_t word) { return ((word | (word - kLowBits)) & kHighBits) == 0; }
 
+// The last 1 to 7 bytes of a text as a word; bytes may be there twice, and some may be 1.
+uint64_t LastBytes(const unsigned char* at, size_t left) {
+  if (left < 4) {
+    return 0x0101010101000000ull | at[0] | uint64_t{at[left / 2]} << 8 |
+           uint64_t{at[left - 1]} << 16;
+  }
+  uint32_t first, last;
+  std::memcpy(&first, at, sizeof(first));
+  std::memcpy(&last, at + left - sizeof(last), sizeof(last));
+  return first | uint64_t{last} << 32;
+}
+
 bool IsContinuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
 // The length of the valid sequence that starts with the non-ASCII byte at `at`; 0 if there is none.
@@ -48,6 +60,8 @@ std::optional<size_t> FindInvalid(std::string_view text) {
         at += sizeof(word);
         continue;
       }
+    } else if (IsPlainAscii(LastBytes(at, static_cast<size_t>(end - at)))) {
+      return std::nullopt;
     }
     if (*at == 0) return static_cast<size_t>(at - begin);
     if (*at < 0x80) {
