@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 
 #include "grammar/library_options.h"
@@ -304,19 +305,45 @@ static Result<std::string_view> DeparseStatements(LibraryScope&, const void* sta
 
 namespace {
 
-// Why the grammar's deparser does not survive a statement that the parser made; nullptr if it does.
+#if PGPARSED_GRAMMAR < 18
+
+// COPY takes any value for any option; the deparser takes these to be what they should be.
+bool HasPrintableValue(const DefElem& option) {
+  const auto is_any_of = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) {
+      return std::strcmp(option.defname, name) == 0;
+    });
+  };
+  const auto has = [&](NodeTag tag) { return option.arg != nullptr && nodeTag(option.arg) == tag; };
+  if (is_any_of({"force_not_null", "force_null"})) {
+    return has(T_List) || (PGPARSED_GRAMMAR >= 17 && has(T_A_Star));
+  }
+  if (is_any_of({"delimiter", "encoding", "escape", "format", "null", "quote"})) {
+    return has(T_String);
+  }
+  return true;
+}
+
+#endif
+
+// Why the grammar's deparser does not survive a statement that the parser makes; nullptr if it does.
 const char* CannotPrint(const Node* statement) {
   if (statement == nullptr) return nullptr;
-#if PGPARSED_GRAMMAR == 15
+#if PGPARSED_GRAMMAR < 18
+  const ListCell* cell;
+  if (IsA(statement, CreateFunctionStmt)) {  // BEGIN ATOMIC … END: a list of a list of statements
+    const Node* body = reinterpret_cast<const CreateFunctionStmt*>(statement)->sql_body;
+    if (body == nullptr || !IsA(body, List)) return nullptr;
+    foreach (cell, static_cast<const List*>(linitial(reinterpret_cast<const List*>(body)))) {
+      const char* reason = CannotPrint(static_cast<const Node*>(lfirst(cell)));
+      if (reason != nullptr) return reason;
+    }
+  }
   if (IsA(statement, CopyStmt)) {
-    const ListCell* cell;
     foreach (cell, reinterpret_cast<const CopyStmt*>(statement)->options) {
-      const auto* option = static_cast<const DefElem*>(lfirst(cell));
-      if (option == nullptr || !IsA(option, DefElem) || option->defname == nullptr) continue;
-      const bool takes_columns = std::strcmp(option->defname, "force_not_null") == 0 ||
-                                 std::strcmp(option->defname, "force_null") == 0;
-      if (takes_columns && (option->arg == nullptr || !IsA(option->arg, List))) {
-        return "this grammar's deparser prints FORCE_NOT_NULL and FORCE_NULL with columns only";
+      if (!HasPrintableValue(*static_cast<const DefElem*>(lfirst(cell)))) {
+        return "this grammar's deparser cannot print an option of COPY without a value, or with one "
+               "of another kind than it has";
       }
     }
   }

@@ -132,8 +132,6 @@ constexpr Option kCopyOptions[] = {
 constexpr Option kParameters[] = {{nullptr, kValue}};
 constexpr Option kUtilityOptions[] = {{nullptr, kSimpleValue}};
 constexpr Option kSubscriptionOptions[] = {{nullptr, kValue | kFlag}};
-constexpr Option kForeignOptions[] = {{nullptr, kName}};
-constexpr Option kChangedForeignOptions[] = {{nullptr, kName | kNull}};
 constexpr Option kWrapperFunctions[] = {{nullptr, kNames | kNull}};
 constexpr Option kFilters[] = {{nullptr, kNames}};
 constexpr Option kDefaultPrivileges[] = {
@@ -199,6 +197,7 @@ class Checker {
   bool Check(const XmlExpr& node);
   bool Check(const SelectStmt& node);
   bool Check(const OnConflictClause& node);
+  bool Check(const CreateOpClassItem& node);
   bool Check(const RangeFunction& node);
   bool Check(const Constraint& node);
   bool Check(const AlterTableCmd& node);
@@ -212,6 +211,9 @@ class Checker {
 
   bool Has(const void* part, const char* field) {
     return part != nullptr || Fail(kMissing, field);
+  }
+  bool Kind(const void* node, NodeTag tag, const char* field) {
+    return Has(node, field) && (nodeTag(node) == tag || Fail(kWrongKind, field));
   }
   bool Is(const void* node, uint32_t forms, const char* field) {
     if (node == nullptr && (forms & kNull) == 0) return Fail(kMissing, field);
@@ -228,11 +230,15 @@ class Checker {
     return (length >= least && length <= most) || Fail(kWrongLength, field);
   }
   bool Options(const List* list, std::span<const Option> rules, const char* field);
+  // OPTIONS (…): strings, but nothing for one that is dropped.
+  bool ForeignOptions(const List* list, const char* field);
   // An object of a kind. `type` is what stands for a type or a domain.
   bool Object(const void* object, ObjectType kind, uint32_t type, const char* field);
   bool Objects(const List* objects, ObjectType kind, uint32_t type, const char* field);
-  // Columns that get a value have a name.
-  bool Targets(const List* targets, const char* field);
+  // Of operator classes and families. Those that are dropped have no names.
+  bool Items(const List* items, bool dropped, const char* field);
+  // The columns of INSERT; with `set` the assignments of UPDATE.
+  bool Targets(const List* targets, bool set, const char* field);
 
  private:
   bool Fail(const char* what, const char* field) {
@@ -241,7 +247,8 @@ class Checker {
     fault_.path.AddName(field);
     return false;
   }
-  bool Signature(const ObjectWithArgs& object, bool is_operator);
+  bool Signature(const ObjectWithArgs& object, bool is_operator, bool is_bare = false);
+  bool Value(const DefElem& option, uint32_t forms, int index, const char* field);
   bool FailAt(const char* what, int index, const char* field) {
     fault_.path.AddIndex(index);
     return Fail(what, field);
@@ -252,24 +259,35 @@ class Checker {
 
 bool Checker::Options(const List* list, std::span<const Option> rules, const char* field) {
   for (int i = 0; i < Length(list); ++i) {
-    const auto* option = static_cast<const DefElem*>(Element(list, i));
-    if (option == nullptr || !IsA(option, DefElem)) return FailAt(kWrongKind, i, field);
+    const auto& option = *static_cast<const DefElem*>(Element(list, i));
     const Option* rule = rules.data();
-    while (rule->name != nullptr && std::strcmp(rule->name, option->defname) != 0) ++rule;
-    if ((FormOf(option->arg) & rule->forms) != 0) continue;
-    fault_.path.AddName("arg");
-    fault_.path.AddName("DefElem");
-    return FailAt(option->arg == nullptr ? kMissing : kWrongKind, i, field);
+    while (rule->name != nullptr && std::strcmp(rule->name, option.defname) != 0) ++rule;
+    if (!Value(option, rule->forms, i, field)) return false;
   }
   return true;
 }
 
-// An operator has two arguments, of which one may be null.
-bool Checker::Signature(const ObjectWithArgs& object, bool is_operator) {
+bool Checker::ForeignOptions(const List* list, const char* field) {
+  for (int i = 0; i < Length(list); ++i) {
+    const auto& option = *static_cast<const DefElem*>(Element(list, i));
+    if (!Value(option, option.defaction == DEFELEM_DROP ? kNull : kName, i, field)) return false;
+  }
+  return true;
+}
+
+bool Checker::Value(const DefElem& option, uint32_t forms, int index, const char* field) {
+  if ((FormOf(option.arg) & forms) != 0) return true;
+  fault_.path.AddName("arg");
+  fault_.path.AddName("DefElem");
+  return FailAt(option.arg == nullptr ? kMissing : kWrongKind, index, field);
+}
+
+// An operator has two arguments, of which one may be null; a bare one none.
+bool Checker::Signature(const ObjectWithArgs& object, bool is_operator, bool is_bare) {
   const int length = Length(object.objargs);
   int nulls = 0;
   for (int i = 0; i < length; ++i) nulls += Element(object.objargs, i) == nullptr ? 1 : 0;
-  const bool fits = is_operator && !object.args_unspecified ? length == 2 && nulls < 2 : nulls == 0;
+  const bool fits = is_operator ? (length == 2 && nulls < 2) || (is_bare && length == 0) : nulls == 0;
   if (fits) return true;
   Fail("the arguments are not those of such an object", "objargs");
   fault_.path.AddName("ObjectWithArgs");
@@ -299,10 +317,12 @@ bool Checker::Objects(const List* objects, ObjectType kind, uint32_t type, const
   return true;
 }
 
-bool Checker::Targets(const List* targets, const char* field) {
+bool Checker::Targets(const List* targets, bool set, const char* field) {
   for (int i = 0; i < Length(targets); ++i) {
-    if (static_cast<const ResTarget*>(Element(targets, i))->name != nullptr) continue;
-    fault_.path.AddName("name");
+    const auto& target = *static_cast<const ResTarget*>(Element(targets, i));
+    const bool has_name = target.name != nullptr;
+    if (has_name && (!set || target.val != nullptr)) continue;
+    fault_.path.AddName(has_name ? "val" : "name");
     fault_.path.AddName("ResTarget");
     return FailAt(kMissing, i, field);
   }
@@ -398,7 +418,26 @@ bool Checker::Check(const SelectStmt& node) {
 
 bool Checker::Check(const OnConflictClause& node) {
   return node.action != ONCONFLICT_UPDATE ||
-         (Has(node.targetList, "targetList") && Targets(node.targetList, "targetList"));
+         (Has(node.targetList, "targetList") && Targets(node.targetList, true, "targetList"));
+}
+
+bool Checker::Check(const CreateOpClassItem& node) {
+  if (node.itemtype == OPCLASS_ITEM_STORAGETYPE) return Has(node.storedtype, "storedtype");
+  if (node.name == nullptr) return true;
+  if (Signature(*node.name, node.itemtype == OPCLASS_ITEM_OPERATOR, true)) return true;
+  fault_.path.AddName("name");
+  return false;
+}
+
+bool Checker::Items(const List* items, bool dropped, const char* field) {
+  for (int i = 0; i < Length(items); ++i) {
+    const auto& item = *static_cast<const CreateOpClassItem*>(Element(items, i));
+    if (dropped || item.itemtype == OPCLASS_ITEM_STORAGETYPE || item.name != nullptr) continue;
+    fault_.path.AddName("name");
+    fault_.path.AddName("CreateOpClassItem");
+    return FailAt(kMissing, i, field);
+  }
+  return true;
 }
 
 // Each function has a list of its call and of its columns, which may be null.
@@ -449,9 +488,7 @@ bool Checker::Check(const Constraint& node) {
 }
 
 bool Checker::Check(const AlterTableCmd& node) {
-  const auto has_kind = [&](NodeTag tag) {
-    return Has(node.def, "def") && (nodeTag(node.def) == tag || Fail(kWrongKind, "def"));
-  };
+  const auto has_kind = [&](NodeTag tag) { return Kind(node.def, tag, "def"); };
   const auto has_options = [&](std::span<const Option> rules) {
     return Is(node.def, kOptions, "def") &&
            Options(reinterpret_cast<const List*>(node.def), rules, "def");
@@ -490,7 +527,8 @@ bool Checker::Check(const AlterTableCmd& node) {
       return has_options(kParameters);
     case AT_GenericOptions:
     case AT_AlterColumnGenericOptions:
-      return has_options(kChangedForeignOptions);
+      return Is(node.def, kOptions, "def") &&
+             ForeignOptions(reinterpret_cast<const List*>(node.def), "def");
     case AT_ChangeOwner:
       return Has(node.newowner, "newowner");
     default:
@@ -610,7 +648,7 @@ bool Checker::Check(const VariableSetStmt& node) {
       if (std::strcmp(node.name, "TRANSACTION SNAPSHOT") == 0) {
         return Each(node.args, kConstant, "args");
       }
-      return Options(node.args, kTransactionModes, "args");
+      return Each(node.args, kOption, "args") && Options(node.args, kTransactionModes, "args");
     default:
       return true;
   }
@@ -629,13 +667,13 @@ bool Check(Checker& check, const AlterDefaultPrivilegesStmt& node) {
 }
 bool Check(Checker& check, const AlterFdwStmt& node) {
   return check.Options(node.func_options, kWrapperFunctions, "func_options") &&
-         check.Options(node.options, kChangedForeignOptions, "options");
+         check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const AlterForeignServerStmt& node) {
-  return check.Options(node.options, kChangedForeignOptions, "options");
+  return check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const AlterUserMappingStmt& node) {
-  return check.Options(node.options, kChangedForeignOptions, "options");
+  return check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const AlterFunctionStmt& node) {
   return check.Object(node.func, node.objtype, kNames, "func") &&
@@ -676,7 +714,7 @@ bool Check(Checker& check, const AlterExtensionContentsStmt& node) {
   return check.Object(node.object, static_cast<ObjectType>(node.objtype), kType, "object");
 }
 bool Check(Checker& check, const ColumnDef& node) {
-  return check.Options(node.fdwoptions, kForeignOptions, "fdwoptions");
+  return check.ForeignOptions(node.fdwoptions, "fdwoptions");
 }
 bool Check(Checker& check, const CommentStmt& node) {
   return check.Object(node.object, node.objtype, kType, "object");
@@ -689,19 +727,19 @@ bool Check(Checker& check, const CreateEventTrigStmt& node) {
 }
 bool Check(Checker& check, const CreateFdwStmt& node) {
   return check.Options(node.func_options, kWrapperFunctions, "func_options") &&
-         check.Options(node.options, kForeignOptions, "options");
+         check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const CreateForeignServerStmt& node) {
-  return check.Options(node.options, kForeignOptions, "options");
+  return check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const CreateForeignTableStmt& node) {
-  return check.Options(node.options, kForeignOptions, "options");
+  return check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const CreateUserMappingStmt& node) {
-  return check.Options(node.options, kForeignOptions, "options");
+  return check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const ImportForeignSchemaStmt& node) {
-  return check.Options(node.options, kForeignOptions, "options");
+  return check.ForeignOptions(node.options, "options");
 }
 bool Check(Checker& check, const CreatePublicationStmt& node) {
   return check.Options(node.options, kParameters, "options");
@@ -715,7 +753,22 @@ bool Check(Checker& check, const CreateRoleStmt& node) {
 bool Check(Checker& check, const CreateSeqStmt& node) {
   return check.Options(node.options, kSequenceOptions, "options");
 }
+bool Check(Checker& check, const AlterDomainStmt& node) {
+  switch (node.subtype) {
+    case 'C': return check.Kind(node.def, T_Constraint, "def");
+    case 'X':
+    case 'V': return check.Has(node.name, "name");
+    default: return true;
+  }
+}
+bool Check(Checker& check, const CreateOpClassStmt& node) {
+  return check.Items(node.items, false, "items");
+}
+bool Check(Checker& check, const AlterOpFamilyStmt& node) {
+  return check.Items(node.items, node.isDrop, "items");
+}
 bool Check(Checker& check, const CreateStmt& node) {
+  if (node.partbound != nullptr && !check.Has(node.inhRelations, "inhRelations")) return false;
   return check.Options(node.options, kParameters, "options");
 }
 bool Check(Checker& check, const CreateSubscriptionStmt& node) {
@@ -746,13 +799,13 @@ bool Check(Checker& check, const IntoClause& node) {
   return check.Options(node.options, kParameters, "options");
 }
 bool Check(Checker& check, const InsertStmt& node) {
-  return check.Targets(node.cols, "cols");
+  return check.Targets(node.cols, false, "cols");
 }
 bool Check(Checker& check, const UpdateStmt& node) {
-  return check.Targets(node.targetList, "targetList");
+  return check.Targets(node.targetList, true, "targetList");
 }
 bool Check(Checker& check, const MergeWhenClause& node) {
-  return check.Targets(node.targetList, "targetList");
+  return check.Targets(node.targetList, node.commandType == CMD_UPDATE, "targetList");
 }
 bool Check(Checker& check, const PublicationObjSpec& node) {
   if (node.pubobjtype == PUBLICATIONOBJ_TABLE) return check.Has(node.pubtable, "pubtable");
@@ -806,7 +859,7 @@ constexpr Rules kRules = RulesOf<
 #if PGPARSED_GRAMMAR >= 17
     GrantRoleStmt,
 #endif
-    A_Expr, A_Indices, AlterDatabaseStmt, AlterDefaultPrivilegesStmt, AlterExtensionContentsStmt,
+    A_Expr, AlterDomainStmt, CreateOpClassItem, CreateOpClassStmt, AlterOpFamilyStmt, A_Indices, AlterDatabaseStmt, AlterDefaultPrivilegesStmt, AlterExtensionContentsStmt,
     AlterFdwStmt, AlterForeignServerStmt, AlterFunctionStmt, AlterObjectSchemaStmt,
     AlterOperatorStmt, AlterOwnerStmt, AlterPublicationStmt, AlterRoleStmt, AlterSeqStmt,
     AlterSubscriptionStmt, AlterTSConfigurationStmt, AlterTSDictionaryStmt, AlterTableCmd,
