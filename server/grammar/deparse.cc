@@ -310,11 +310,11 @@ namespace {
 // COPY takes any value for any option; the deparser takes these to be what they should be.
 bool HasPrintableValue(const DefElem& option) {
   const auto is_any_of = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(), [&](const char* name) {
-      return std::strcmp(option.defname, name) == 0;
-    });
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return std::strcmp(option.defname, name) == 0; });
   };
   const auto has = [&](NodeTag tag) { return option.arg != nullptr && nodeTag(option.arg) == tag; };
+  if (is_any_of({"force_quote"})) return has(T_List) || has(T_A_Star);
   if (is_any_of({"force_not_null", "force_null"})) {
     return has(T_List) || (PGPARSED_GRAMMAR >= 17 && has(T_A_Star));
   }
@@ -326,7 +326,8 @@ bool HasPrintableValue(const DefElem& option) {
 
 #endif
 
-// Why the grammar's deparser does not survive a statement that the parser makes; nullptr if it does.
+// Why the grammar's deparser does not survive a statement that the parser makes; nullptr if it
+// does.
 const char* CannotPrint(const Node* statement) {
   if (statement == nullptr) return nullptr;
 #if PGPARSED_GRAMMAR < 18
@@ -342,11 +343,24 @@ const char* CannotPrint(const Node* statement) {
   if (IsA(statement, CopyStmt)) {
     foreach (cell, reinterpret_cast<const CopyStmt*>(statement)->options) {
       if (!HasPrintableValue(*static_cast<const DefElem*>(lfirst(cell)))) {
-        return "this grammar's deparser cannot print an option of COPY without a value, or with one "
+        return "this grammar's deparser cannot print an option of COPY without a value, or with "
+               "one "
                "of another kind than it has";
       }
     }
   }
+#endif
+#if PGPARSED_GRAMMAR == 15
+  // The tree goes through protobuf, which has no empty strings.
+  const auto is_empty = [](const char* text) { return text != nullptr && *text == '\0'; };
+  bool loses_text = false;
+  if (IsA(statement, TransactionStmt)) {
+    loses_text = is_empty(reinterpret_cast<const TransactionStmt*>(statement)->gid);
+  } else if (IsA(statement, CreateConversionStmt)) {
+    const auto& conversion = *reinterpret_cast<const CreateConversionStmt*>(statement);
+    loses_text = is_empty(conversion.for_encoding_name) || is_empty(conversion.to_encoding_name);
+  }
+  if (loses_text) return "this grammar's deparser cannot print a name that is an empty string";
 #endif
   return nullptr;
 }

@@ -108,10 +108,11 @@ class JsonReader {
     return builder_.Complete(row, present, base);
   }
 
-  // Whether the value says the same as no value: null, or a list without elements.
+  // Whether the value says the same as no value: null, an empty string, a list without elements.
   bool IsAbsent(uint32_t at) const {
     const Kind kind = At(at).kind;
-    return kind == Kind::kNull || (kind == Kind::kArray && At(at).size == at + 1);
+    return kind == Kind::kNull || (kind == Kind::kArray && At(at).size == at + 1) ||
+           (kind == Kind::kString && tape_.TextOf(At(at)).empty());
   }
 
   bool ReadField(const FieldRow& field, uint32_t at, char* base) {

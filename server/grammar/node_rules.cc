@@ -15,7 +15,8 @@ constexpr char kMissing[] = "the field is missing";
 constexpr char kWrongKind[] = "no node of this kind belongs here";
 constexpr char kWrongLength[] = "the list has another length than this node needs";
 
-// What a node can stand for. A mask of them says what may be somewhere.
+// What a node can stand for, of which there may be several. A mask of them says what may be
+// somewhere.
 enum Form : uint32_t {
   kNull = 1u << 0,
   kName = 1u << 1,       // String
@@ -35,8 +36,11 @@ enum Form : uint32_t {
   kOptions = 1u << 15,   // List of DefElem
   kTypes = 1u << 16,     // List of TypeName
   kTypeAndName = 1u << 17,
-  kOtherList = 1u << 18,
-  kOther = 1u << 19,
+  kLongNames = 1u << 18,  // List of two String or more
+  kTypePair = 1u << 19,   // List of two TypeName
+  kOtherList = 1u << 20,
+  kOther = 1u << 21,
+  kText = 1u << 22,  // A_Const with a string
 };
 constexpr uint32_t kNumber = kWhole | kFraction;
 constexpr uint32_t kAny = ~0u;
@@ -45,7 +49,7 @@ constexpr uint32_t kValue = kNull | kName | kNumber | kType | kNames;
 // What options of utility commands take.
 constexpr uint32_t kSimpleValue = kNull | kName | kNumber;
 
-Form FormOfList(const List* list) {
+uint32_t FormsOfList(const List* list) {
   const auto all_are = [&](NodeTag tag) {
     for (int i = 0; i < list->length; ++i) {
       const void* element = list->elements[i].ptr_value;
@@ -53,10 +57,10 @@ Form FormOfList(const List* list) {
     }
     return true;
   };
-  if (all_are(T_String)) return kNames;
+  if (all_are(T_String)) return list->length > 1 ? kNames | kLongNames : kNames;
   if (all_are(T_DefElem)) return kOptions;
   if (all_are(T_RoleSpec)) return kRoles;
-  if (all_are(T_TypeName)) return kTypes;
+  if (all_are(T_TypeName)) return list->length == 2 ? kTypes | kTypePair : kTypes;
   const auto is = [&](int at, NodeTag tag) {
     const void* element = list->elements[at].ptr_value;
     return element != nullptr && nodeTag(element) == tag;
@@ -65,23 +69,40 @@ Form FormOfList(const List* list) {
   return kOtherList;
 }
 
-Form FormOf(const void* node) {
+uint32_t FormsOf(const void* node) {
   if (node == nullptr) return kNull;
   switch (nodeTag(node)) {
-    case T_String: return kName;
-    case T_Integer: return kWhole;
-    case T_Float: return kFraction;
-    case T_Boolean: return kFlag;
-    case T_A_Star: return kStar;
-    case T_TypeName: return kType;
-    case T_ObjectWithArgs: return kSignature;
-    case T_RangeVar: return kRelation;
-    case T_A_Const: return kConstant;
-    case T_VariableSetStmt: return kSetting;
-    case T_TypeCast: return kCast;
-    case T_DefElem: return kOption;
-    case T_List: return FormOfList(static_cast<const List*>(node));
-    default: return kOther;
+    case T_String:
+      return kName;
+    case T_Integer:
+      return kWhole;
+    case T_Float:
+      return kFraction;
+    case T_Boolean:
+      return kFlag;
+    case T_A_Star:
+      return kStar;
+    case T_TypeName:
+      return kType;
+    case T_ObjectWithArgs:
+      return kSignature;
+    case T_RangeVar:
+      return kRelation;
+    case T_A_Const: {
+      const auto& constant = *static_cast<const A_Const*>(node);
+      const bool is_text = !constant.isnull && constant.val.node.type == T_String;
+      return is_text ? kConstant | kText : kConstant;
+    }
+    case T_VariableSetStmt:
+      return kSetting;
+    case T_TypeCast:
+      return kCast;
+    case T_DefElem:
+      return kOption;
+    case T_List:
+      return FormsOfList(static_cast<const List*>(node));
+    default:
+      return kOther;
   }
 }
 
@@ -96,10 +117,10 @@ struct Option {
 };
 
 constexpr Option kFunctionOptions[] = {
-    {"as", kNames},         {"language", kName},   {"transform", kTypes}, {"window", kFlag},
-    {"strict", kFlag},      {"security", kFlag},   {"leakproof", kFlag},  {"volatility", kName},
-    {"cost", kNumber},      {"rows", kNumber},     {"support", kNames},   {"set", kSetting},
-    {"parallel", kName},    {nullptr, kAny},
+    {"as", kNames},      {"language", kName}, {"transform", kTypes}, {"window", kFlag},
+    {"strict", kFlag},   {"security", kFlag}, {"leakproof", kFlag},  {"volatility", kName},
+    {"cost", kNumber},   {"rows", kNumber},   {"support", kNames},   {"set", kSetting},
+    {"parallel", kName}, {nullptr, kAny},
 };
 constexpr Option kSequenceOptions[] = {
     {"as", kType},
@@ -116,14 +137,9 @@ constexpr Option kSequenceOptions[] = {
     {nullptr, kAny},
 };
 constexpr Option kRoleOptions[] = {
-    {"password", kName | kNull},
-    {"validUntil", kName},
-    {"connectionlimit", kWhole},
-    {"sysid", kWhole},
-    {"rolemembers", kRoles},
-    {"adminmembers", kRoles},
-    {"addroleto", kRoles},
-    {nullptr, kFlag},
+    {"password", kName | kNull}, {"validUntil", kName},   {"connectionlimit", kWhole},
+    {"sysid", kWhole},           {"rolemembers", kRoles}, {"adminmembers", kRoles},
+    {"addroleto", kRoles},       {nullptr, kFlag},
 };
 constexpr Option kDoOptions[] = {{"as", kName}, {"language", kName}, {nullptr, kAny}};
 constexpr Option kCopyOptions[] = {
@@ -139,7 +155,10 @@ constexpr Option kDefaultPrivileges[] = {
     {"roles", kRoles},
     {nullptr, kAny},
 };
-constexpr Option kTransactionModes[] = {{nullptr, kConstant}};
+constexpr Option kTransactionModes[] = {
+    {"transaction_isolation", kText},
+    {nullptr, kConstant},
+};
 constexpr Option kGrantOptions[] = {{nullptr, kFlag}};
 
 // What COMMENT, DROP and their like call an object of a kind. `type` is what stands for a type or a
@@ -172,7 +191,14 @@ uint32_t ObjectForms(ObjectType kind, uint32_t type) {
     case OBJECT_LARGEOBJECT:
       return kNumber;
     case OBJECT_CAST:
-      return kTypes;
+      return kTypePair;
+    case OBJECT_OPCLASS:  // with the access method in front
+    case OBJECT_OPFAMILY:
+    case OBJECT_POLICY:  // with the table in front
+    case OBJECT_RULE:
+    case OBJECT_TABCONSTRAINT:
+    case OBJECT_TRIGGER:
+      return kLongNames;
     case OBJECT_TRANSFORM:
     case OBJECT_DOMCONSTRAINT:
       return kTypeAndName;
@@ -209,19 +235,17 @@ class Checker {
   bool Check(TransactionStmt& node);
   bool Check(const VariableSetStmt& node);
 
-  bool Has(const void* part, const char* field) {
-    return part != nullptr || Fail(kMissing, field);
-  }
+  bool Has(const void* part, const char* field) { return part != nullptr || Fail(kMissing, field); }
   bool Kind(const void* node, NodeTag tag, const char* field) {
     return Has(node, field) && (nodeTag(node) == tag || Fail(kWrongKind, field));
   }
   bool Is(const void* node, uint32_t forms, const char* field) {
     if (node == nullptr && (forms & kNull) == 0) return Fail(kMissing, field);
-    return (FormOf(node) & forms) != 0 || Fail(kWrongKind, field);
+    return (FormsOf(node) & forms) != 0 || Fail(kWrongKind, field);
   }
   bool Each(const List* list, uint32_t forms, const char* field) {
     for (int i = 0; i < Length(list); ++i) {
-      if ((FormOf(Element(list, i)) & forms) == 0) return FailAt(kWrongKind, i, field);
+      if ((FormsOf(Element(list, i)) & forms) == 0) return FailAt(kWrongKind, i, field);
     }
     return true;
   }
@@ -276,7 +300,7 @@ bool Checker::ForeignOptions(const List* list, const char* field) {
 }
 
 bool Checker::Value(const DefElem& option, uint32_t forms, int index, const char* field) {
-  if ((FormOf(option.arg) & forms) != 0) return true;
+  if ((FormsOf(option.arg) & forms) != 0) return true;
   fault_.path.AddName("arg");
   fault_.path.AddName("DefElem");
   return FailAt(option.arg == nullptr ? kMissing : kWrongKind, index, field);
@@ -287,7 +311,8 @@ bool Checker::Signature(const ObjectWithArgs& object, bool is_operator, bool is_
   const int length = Length(object.objargs);
   int nulls = 0;
   for (int i = 0; i < length; ++i) nulls += Element(object.objargs, i) == nullptr ? 1 : 0;
-  const bool fits = is_operator ? (length == 2 && nulls < 2) || (is_bare && length == 0) : nulls == 0;
+  const bool fits =
+      is_operator ? (length == 2 && nulls < 2) || (is_bare && length == 0) : nulls == 0;
   if (fits) return true;
   Fail("the arguments are not those of such an object", "objargs");
   fault_.path.AddName("ObjectWithArgs");
@@ -320,7 +345,7 @@ bool Checker::Objects(const List* objects, ObjectType kind, uint32_t type, const
 bool Checker::Targets(const List* targets, bool set, const char* field) {
   for (int i = 0; i < Length(targets); ++i) {
     const auto& target = *static_cast<const ResTarget*>(Element(targets, i));
-    const bool has_name = target.name != nullptr;
+    const bool has_name = target.name != nullptr && *target.name != '\0';
     if (has_name && (!set || target.val != nullptr)) continue;
     fault_.path.AddName(has_name ? "val" : "name");
     fault_.path.AddName("ResTarget");
@@ -408,7 +433,6 @@ bool Checker::Check(const XmlExpr& node) {
 
 bool Checker::Check(const SelectStmt& node) {
   if (node.op != SETOP_NONE && !(Has(node.larg, "larg") && Has(node.rarg, "rarg"))) return false;
-  if (node.limitOption == LIMIT_OPTION_WITH_TIES && !Has(node.limitCount, "limitCount")) return false;
   for (int i = 0; i < Length(node.valuesLists); ++i) {
     const auto* row = static_cast<const List*>(Element(node.valuesLists, i));
     if (row == nullptr || !IsA(row, List)) return FailAt(kWrongKind, i, "valuesLists");
@@ -478,7 +502,7 @@ bool Checker::Check(const Constraint& node) {
         const auto* pair = static_cast<const List*>(Element(node.exclusions, i));
         const bool fits = IsA(pair, List) && pair->length == 2 && Element(pair, 0) != nullptr &&
                           nodeTag(Element(pair, 0)) == T_IndexElem &&
-                          FormOf(Element(pair, 1)) == kNames;
+                          (FormsOf(Element(pair, 1)) & kNames) != 0;
         if (!fits) return FailAt(kWrongKind, i, "exclusions");
       }
       return Options(node.options, kParameters, "options");
@@ -547,7 +571,7 @@ bool Checker::Check(const DefineStmt& node) {
       fits = argument != nullptr && nodeTag(argument) == T_FunctionParameter;
     }
     if (!fits) return FailAt(kWrongKind, 0, "args");
-    if (FormOf(Element(node.args, 1)) != kWhole) return FailAt(kWrongKind, 1, "args");
+    if ((FormsOf(Element(node.args, 1)) & kWhole) == 0) return FailAt(kWrongKind, 1, "args");
   } else if (node.args != nullptr) {
     return Fail(kWrongKind, "args");
   }
@@ -755,10 +779,13 @@ bool Check(Checker& check, const CreateSeqStmt& node) {
 }
 bool Check(Checker& check, const AlterDomainStmt& node) {
   switch (node.subtype) {
-    case 'C': return check.Kind(node.def, T_Constraint, "def");
+    case 'C':
+      return check.Kind(node.def, T_Constraint, "def");
     case 'X':
-    case 'V': return check.Has(node.name, "name");
-    default: return true;
+    case 'V':
+      return check.Has(node.name, "name");
+    default:
+      return true;
   }
 }
 bool Check(Checker& check, const CreateOpClassStmt& node) {
@@ -859,19 +886,20 @@ constexpr Rules kRules = RulesOf<
 #if PGPARSED_GRAMMAR >= 17
     GrantRoleStmt,
 #endif
-    A_Expr, AlterDomainStmt, CreateOpClassItem, CreateOpClassStmt, AlterOpFamilyStmt, A_Indices, AlterDatabaseStmt, AlterDefaultPrivilegesStmt, AlterExtensionContentsStmt,
-    AlterFdwStmt, AlterForeignServerStmt, AlterFunctionStmt, AlterObjectSchemaStmt,
-    AlterOperatorStmt, AlterOwnerStmt, AlterPublicationStmt, AlterRoleStmt, AlterSeqStmt,
-    AlterSubscriptionStmt, AlterTSConfigurationStmt, AlterTSDictionaryStmt, AlterTableCmd,
-    AlterTableSpaceOptionsStmt, AlterTypeStmt, AlterUserMappingStmt, ColumnDef, CommentStmt,
-    Constraint, CopyStmt, CreateEventTrigStmt, CreateFdwStmt, CreateForeignServerStmt,
-    CreateForeignTableStmt, CreateFunctionStmt, CreatePublicationStmt, CreateRangeStmt,
-    CreateRoleStmt, CreateSeqStmt, CreateStmt, CreateSubscriptionStmt, CreateTableSpaceStmt,
-    CreateUserMappingStmt, CreatedbStmt, DefineStmt, DoStmt, DropStmt, ExplainStmt, FuncCall,
-    GrantStmt, ImportForeignSchemaStmt, IndexElem, IndexStmt, InsertStmt, IntoClause,
-    MergeWhenClause, OnConflictClause, PublicationObjSpec, RangeFunction, ReindexStmt,
-    RenameStmt, ReplicaIdentityStmt, RoleSpec, SecLabelStmt, SelectStmt, SubLink,
-    TransactionStmt, UpdateStmt, VacuumStmt, VariableSetStmt, ViewStmt, XmlExpr>();
+    A_Expr, AlterDomainStmt, CreateOpClassItem, CreateOpClassStmt, AlterOpFamilyStmt, A_Indices,
+    AlterDatabaseStmt, AlterDefaultPrivilegesStmt, AlterExtensionContentsStmt, AlterFdwStmt,
+    AlterForeignServerStmt, AlterFunctionStmt, AlterObjectSchemaStmt, AlterOperatorStmt,
+    AlterOwnerStmt, AlterPublicationStmt, AlterRoleStmt, AlterSeqStmt, AlterSubscriptionStmt,
+    AlterTSConfigurationStmt, AlterTSDictionaryStmt, AlterTableCmd, AlterTableSpaceOptionsStmt,
+    AlterTypeStmt, AlterUserMappingStmt, ColumnDef, CommentStmt, Constraint, CopyStmt,
+    CreateEventTrigStmt, CreateFdwStmt, CreateForeignServerStmt, CreateForeignTableStmt,
+    CreateFunctionStmt, CreatePublicationStmt, CreateRangeStmt, CreateRoleStmt, CreateSeqStmt,
+    CreateStmt, CreateSubscriptionStmt, CreateTableSpaceStmt, CreateUserMappingStmt, CreatedbStmt,
+    DefineStmt, DoStmt, DropStmt, ExplainStmt, FuncCall, GrantStmt, ImportForeignSchemaStmt,
+    IndexElem, IndexStmt, InsertStmt, IntoClause, MergeWhenClause, OnConflictClause,
+    PublicationObjSpec, RangeFunction, ReindexStmt, RenameStmt, ReplicaIdentityStmt, RoleSpec,
+    SecLabelStmt, SelectStmt, SubLink, TransactionStmt, UpdateStmt, VacuumStmt, VariableSetStmt,
+    ViewStmt, XmlExpr>();
 
 }  // namespace
 

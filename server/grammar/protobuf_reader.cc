@@ -66,7 +66,7 @@ class ProtobufReader {
   bool ReadMessage(const MessageRow& row, Bytes bytes, char* base) {
     if (!builder_.CheckDepth()) return false;
     const FieldRow* const fields = nodes::kFields + row.first_field;
-    uint64_t seen = 0;
+    uint64_t seen = 0, empty = 0;
     while (!bytes.empty()) {
       uint32_t number = 0, type = 0;
       if (!ReadTag(bytes, number, type)) return false;
@@ -83,8 +83,12 @@ class ProtobufReader {
         builder_.fault().path.AddName(field.name());
         return false;
       }
+      // An empty string says the same as none.
+      if (field.type == CType::kString && **reinterpret_cast<char**>(base + field.offset) == '\0') {
+        empty |= bit;
+      }
     }
-    return builder_.Complete(row, seen, base);
+    return builder_.Complete(row, seen & ~empty, base);
   }
 
   // Index into the message's fields; their count if there is none of that number.

@@ -1,7 +1,8 @@
-// tree_edits_<grammar> STRIDE CORPUS: trees that no parser makes. Every statement of the corpus with
-// one edit of its tree (a field dropped, a node of another kind, a list cut or emptied, another
-// number, enum value or name) as protobuf and as JSON: the readers refuse it or the deparser
-// survives it. The same edit at the same sort of place is tried once, and of those every STRIDEth.
+// tree_edits_<grammar> STRIDE CORPUS: trees that no parser makes. Every statement of the corpus
+// with one edit of its tree (a field dropped, a node of another kind, a list cut or emptied,
+// another number, enum value or name) as protobuf and as JSON: the readers refuse it or the
+// deparser survives it. The same edit at the same sort of place is tried once, and of those every
+// STRIDEth.
 //
 // A process tries them; when it dies the next one goes on behind the edit that killed it.
 #include <pthread.h>
@@ -358,8 +359,7 @@ class Editor {
     const auto protobuf = WriteProtobuf(statements_, bytes, region_);
     if (protobuf.ok() && protobuf.value().bytes <= region_.size()) {
       const size_t size = protobuf.value().bytes;
-      const auto read =
-          ReadProtobufTree(scope, {region_.data() + region_.size() - size, size});
+      const auto read = ReadProtobufTree(scope, {region_.data() + region_.size() - size, size});
       if (read.ok()) from_protobuf = read.value();
       Print(scope, read);
     }
@@ -462,10 +462,11 @@ int Run(uint64_t stride, const std::string& corpus) {
     std::printf("%s: %s %d\n", progress.what, WIFSIGNALED(status) ? "signal" : "exit",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
   }
-  std::printf("%lu edits: %lu deaths; read %lu times refused, %lu times printed, %lu errors; "
-              "%lu trees of the parser refused\n",
-              progress.tried, deaths, progress.refused, progress.printed, progress.errors,
-              progress.wrongly_refused);
+  std::printf(
+      "%lu edits: %lu deaths; read %lu times refused, %lu times printed, %lu errors; "
+      "%lu trees of the parser refused\n",
+      progress.tried, deaths, progress.refused, progress.printed, progress.errors,
+      progress.wrongly_refused);
   return deaths == 0 && progress.wrongly_refused == 0 ? 0 : 1;
 }
 
