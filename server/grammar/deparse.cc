@@ -359,8 +359,12 @@ const char* CannotPrint(const Node* statement) {
   } else if (IsA(statement, CreateConversionStmt)) {
     const auto& conversion = *reinterpret_cast<const CreateConversionStmt*>(statement);
     loses_text = is_empty(conversion.for_encoding_name) || is_empty(conversion.to_encoding_name);
+  } else if (IsA(statement, LoadStmt)) {
+    loses_text = is_empty(reinterpret_cast<const LoadStmt*>(statement)->filename);
+  } else if (IsA(statement, AlterEnumStmt)) {
+    loses_text = is_empty(reinterpret_cast<const AlterEnumStmt*>(statement)->newVal);
   }
-  if (loses_text) return "this grammar's deparser cannot print a name that is an empty string";
+  if (loses_text) return "this grammar's deparser cannot print an empty string there";
 #endif
   return nullptr;
 }

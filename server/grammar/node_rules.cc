@@ -236,6 +236,9 @@ class Checker {
   bool Check(const VariableSetStmt& node);
 
   bool Has(const void* part, const char* field) { return part != nullptr || Fail(kMissing, field); }
+  bool Has(const char* name, const char* field) {
+    return (name != nullptr && *name != '\0') || Fail(kMissing, field);
+  }
   bool Kind(const void* node, NodeTag tag, const char* field) {
     return Has(node, field) && (nodeTag(node) == tag || Fail(kWrongKind, field));
   }

@@ -131,6 +131,71 @@ TEST(TreeReader, FaultsOfProtobufNameThePath) {
   EXPECT_THAT(FromProtobuf("SELECT a"), HasSubstr("pg_query.ParseResult"));
 }
 
+// {"stmts":[{"stmt":<statement>}]}
+std::string Statement(const std::string& statement) {
+  return R"({"stmts":[{"stmt":)" + statement + "}]}";
+}
+
+TEST(TreeReader, RefusesWhatIsNeverMissing) {
+  const std::string path = "stmts[0].stmt.SelectStmt.targetList[0].ResTarget.val";
+  EXPECT_EQ(FromJson(Target(R"({"val":{"ColumnRef":{}}})")),
+            path + ".ColumnRef.fields: the field is missing");
+  EXPECT_EQ(FromJson(Target(R"({"val":{"ColumnRef":{"fields":[]}}})")),
+            path + ".ColumnRef.fields: the field is missing");
+  EXPECT_EQ(FromJson(Statement(R"({"SelectStmt":{"fromClause":[{"RangeVar":{"relname":""}}]}})")),
+            "stmts[0].stmt.SelectStmt.fromClause[0].RangeVar.relname: the field is missing");
+  EXPECT_EQ(FromJson(R"({"stmts":[{}]})"), "stmts[0].stmt: the field is missing");
+}
+
+TEST(TreeReader, RefusesNodesOfOtherKinds) {
+  const std::string path = "stmts[0].stmt.SelectStmt.targetList";
+  EXPECT_EQ(FromJson(Target(R"({"val":{"ColumnRef":{"fields":[{"Integer":{"ival":7}}]}}})")),
+            path + "[0].ResTarget.val.ColumnRef.fields[0]: no node of this kind belongs here");
+  EXPECT_EQ(FromJson(Statement(R"({"SelectStmt":{"targetList":[{"A_Star":{}}]}})")),
+            path + "[0]: no node of this kind belongs here");
+  EXPECT_EQ(FromJson(Statement(R"({"SelectStmt":{"targetList":[{}]}})")),
+            path + "[0]: the node is empty");
+}
+
+TEST(TreeReader, RefusesNodesWhosePartsDoNotAgree) {
+  const std::string operands = R"("name":[{"String":{"sval":"BETWEEN"}}],
+      "lexpr":{"ParamRef":{"number":1}},"rexpr":{"ParamRef":{"number":2}}})";
+  EXPECT_EQ(FromJson(Target(R"({"val":{"A_Expr":{"kind":"AEXPR_BETWEEN",)" + operands + "}}")),
+            "stmts[0].stmt.SelectStmt.targetList[0].ResTarget.val.A_Expr.rexpr: no node of this "
+            "kind belongs here");
+  EXPECT_EQ(FromJson(Statement(R"({"DropStmt":{"removeType":"OBJECT_TYPE",
+                "objects":[{"String":{"sval":"a"}}]}})")),
+            "stmts[0].stmt.DropStmt.objects[0]: no node of this kind belongs here");
+  EXPECT_EQ(FromJson(Statement(R"({"DoStmt":{"args":[
+                {"DefElem":{"defname":"as","arg":{"Integer":{"ival":7}}}}]}})")),
+            "stmts[0].stmt.DoStmt.args[0].DefElem.arg: no node of this kind belongs here");
+  EXPECT_EQ(FromJson(Statement(R"({"TransactionStmt":{"kind":"TRANS_STMT_SAVEPOINT"}})")),
+            "stmts[0].stmt.TransactionStmt.savepoint_name: the field is missing");
+  EXPECT_EQ(FromJson(Statement(R"({"SelectStmt":{"op":"SETOP_UNION"}})")),
+            "stmts[0].stmt.SelectStmt.larg: the field is missing");
+}
+
+// Neither protobuf nor JSON has them in every grammar.
+TEST(TreeReader, EmptyLiteralsAreNotMissing) {
+  for (const std::string sql : {"CREATE TABLESPACE a LOCATION ''", "SELECT ''"}) {
+    const auto query = Parse(sql);
+    EXPECT_EQ(FromProtobuf(std::string(query->LibraryProtobuf().value())), sql);
+    EXPECT_EQ(FromJson(std::string(query->LibraryJson().value())), sql);
+  }
+}
+
+TEST(TreeReader, CopyOptionsOfAnyKindDoNotKill) {
+  const auto query = Parse("COPY a FROM STDIN (delimiter 3)");
+  LibraryScope scope;
+  std::vector<LibraryText> results;
+  const auto statements = ReadProtobufTree(scope, query->LibraryProtobuf().value());
+  ASSERT_TRUE(statements.ok()) << statements.error().message;
+  const auto printed = PrintStatements(scope, statements.value(), {}, {}, false, results);
+  if (PGPARSED_GRAMMAR >= 18) return;
+  ASSERT_FALSE(printed.ok());
+  EXPECT_EQ(printed.error().reason, Reason::kDeparseMismatch);
+}
+
 TEST(TreeReader, NoChangeOfABytePassesItsBounds) {
   const auto query = Parse(kQueries[0]);
   const std::string protobuf(query->LibraryProtobuf().value());
