@@ -9,6 +9,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
+#include <future>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,7 +28,7 @@ using Clock = FrontEnd::Clock;
 using Outcome = FrontEnd::Outcome;
 
 constexpr uint64_t kMaxText = 3u << 20;
-constexpr uint64_t kMaxAnswer = 5u << 20;
+constexpr uint64_t kMaxAnswer = 9u << 20;  // more than the least, which the windows ask for
 constexpr auto kLong = std::chrono::seconds(30);
 
 bool Never() { return false; }
@@ -329,6 +332,324 @@ TEST_F(ChannelFrontEndTest, TheTextHasANulBehindIt) {
     EXPECT_EQ(std::string(job.text.data()), text);
     EXPECT_EQ(job.comments, "comments");
   }
+}
+
+// Pieces of a tree: the worker's end on a thread of its own, the waiting one on another.
+class ChannelPiecesTest : public ChannelFrontEndTest {
+ protected:
+  static constexpr FrontEnd::PieceTimes kLongTimes{
+      .work = kLong, .stall = kLong, .deadline = Clock::time_point::max()};
+
+  ~ChannelPiecesTest() override {
+    leases_.clear();  // the worker may wait for a window
+    if (worker_.joinable()) worker_.join();
+  }
+
+  void PutPieceJob() {
+    slot_ = *front_->TakeSlot(Never);
+    slot_lease_ = front_->Lease(slot_);
+    JobHeader header = Header();
+    header.flags = kFlagTreeInPieces;
+    ASSERT_TRUE(front_->PutJob(slot_, header, "", "").ok());
+  }
+
+  // A worker that writes the pieces and answers.
+  void StartWorker(std::vector<std::string> pieces) {
+    auto end = WorkerEnd::Open(dup(front_->fd()));
+    ASSERT_TRUE(end.ok()) << end.status();
+    worker_ = std::thread([this, end = *std::move(end), pieces = std::move(pieces)] {
+      const WorkerEnd::Job job = end->NextJob();
+      size_t used = 0;
+      for (const std::string& piece : pieces) {
+        const std::span<std::byte> window = end->NextPiece(used);
+        EXPECT_EQ(window.size(), kPieceBytes);
+        std::memcpy(window.data(), piece.data(), piece.size());
+        used = piece.size();
+        ++begun_;
+      }
+      end->FinishPieces(used);
+      end->FinishJob(AnswerWriter(job.answer, job.answer.size()).Finish(0, 0));
+    });
+  }
+
+  // Keeps what comes, and its lease.
+  FrontEnd::PieceTaker Keep() { return keep_; }
+
+  std::future<Outcome> WaitElsewhere(const FrontEnd::PieceTimes& times = kLongTimes) {
+    return std::async(std::launch::async, [this, times] {
+      return front_->WaitForPieces(slot_, slot_lease_, times, Never, Keep());
+    });
+  }
+
+  std::vector<std::string> Kept() {
+    const std::lock_guard lock(mutex_);
+    return pieces_;
+  }
+
+  // Waits for so many pieces in all; false after kLong.
+  bool WaitForKept(size_t count) {
+    const auto end = Clock::now() + kLong;
+    while (Kept().size() < count) {
+      if (Clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return Kept().size() == count;
+  }
+
+  void Release(size_t piece) {
+    std::shared_ptr<void> lease;
+    const std::lock_guard lock(mutex_);
+    lease = std::move(leases_[piece]);
+  }
+
+  uint32_t slot_ = 0;
+  std::shared_ptr<void> slot_lease_;
+  std::thread worker_;
+  std::atomic<size_t> begun_{0};  // windows that the worker was given
+  std::mutex mutex_;
+  std::vector<std::string> pieces_;
+  std::vector<std::shared_ptr<void>> leases_;
+  std::function<void(std::string_view, std::shared_ptr<void>)> keep_ =
+      [this](std::string_view piece, std::shared_ptr<void> lease) {
+        const std::lock_guard lock(mutex_);
+        pieces_.emplace_back(piece);
+        leases_.push_back(std::move(lease));
+      };
+};
+
+TEST_F(ChannelPiecesTest, ComeInOrderBeforeTheAnswer) {
+  std::vector<std::string> pieces;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    pieces.emplace_back(c == 'm' ? kPieceBytes : static_cast<size_t>(c), c);
+  }
+  PutPieceJob();
+  StartWorker(pieces);
+  const auto take = [&](std::string_view piece, std::shared_ptr<void>) {
+    pieces_.emplace_back(piece);
+  };
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, take),
+            Outcome::kAnswered);
+  EXPECT_EQ(pieces_, pieces);
+  EXPECT_TRUE(ReadAnswer(front_->AnswerIn(slot_)).ok());
+}
+
+TEST_F(ChannelPiecesTest, ATreeWithoutBytesHasNone) {
+  PutPieceJob();
+  StartWorker({});
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, Keep()),
+            Outcome::kAnswered);
+  EXPECT_TRUE(pieces_.empty());
+}
+
+TEST_F(ChannelPiecesTest, TheWorkerWaitsWhileAllWindowsAreLentAndGoesOnWhenOneIsBack) {
+  PutPieceJob();
+  StartWorker({"a", "b", "c", "d", "e", "f"});
+  auto outcome = WaitElsewhere();
+  ASSERT_TRUE(WaitForKept(kPieceWindows));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it would be wrong by now
+  EXPECT_EQ(begun_, kPieceWindows);
+  Release(0);
+  ASSERT_TRUE(WaitForKept(kPieceWindows + 1));
+  EXPECT_EQ(begun_, kPieceWindows + 1);
+  Release(1);
+  EXPECT_EQ(outcome.get(), Outcome::kAnswered);
+  EXPECT_THAT(pieces_, testing::ElementsAre("a", "b", "c", "d", "e", "f"));
+}
+
+TEST_F(ChannelPiecesTest, WindowsMayComeBackInAnyOrder) {
+  PutPieceJob();
+  StartWorker({"a", "b", "c", "d", "e", "f", "g", "h"});
+  auto outcome = WaitElsewhere();
+  ASSERT_TRUE(WaitForKept(4));
+  Release(2);
+  Release(3);
+  Release(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(Kept().size(), 4u) << "the first window is next";
+  Release(0);
+  EXPECT_EQ(outcome.get(), Outcome::kAnswered);
+  EXPECT_THAT(pieces_, testing::ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+}
+
+TEST_F(ChannelPiecesTest, NoneIsLostOrSeenTwiceWhileLeasesEndOnAnotherThread) {
+  constexpr int kPieces = 5000;
+  std::vector<std::string> pieces;
+  for (int i = 0; i < kPieces; ++i) pieces.push_back(std::to_string(i));
+  PutPieceJob();
+  StartWorker(pieces);
+  std::atomic<bool> over{false};
+  std::thread releaser([&] {
+    for (bool last = false; !last;) {
+      last = over;
+      std::vector<std::shared_ptr<void>> leases;
+      const std::lock_guard lock(mutex_);
+      leases.swap(leases_);
+    }
+  });
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, Keep()),
+            Outcome::kAnswered);
+  over = true;
+  releaser.join();
+  EXPECT_EQ(pieces_, pieces);
+}
+
+TEST_F(ChannelPiecesTest, AreBelowTheAnswer) {
+  // The answer region without its windows is the worker's while pieces are lent.
+  PutPieceJob();
+  StartWorker({"a", "b", "c", "d"});
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, Keep()),
+            Outcome::kAnswered);
+  const std::span<const std::byte> region = front_->AnswerIn(slot_).region;
+  EXPECT_EQ(PieceOffset(region.size(), 0), region.size() - kPiecesBytes);
+  for (uint32_t i = 0; i < kPieceWindows; ++i) {
+    EXPECT_EQ(region[PieceOffset(region.size(), i)], std::byte(pieces_[i][0]));
+  }
+}
+
+TEST_F(ChannelPiecesTest, WhoTakesNothingForTooLongHasStalled) {
+  PutPieceJob();
+  StartWorker({"a", "b", "c", "d", "e"});
+  const FrontEnd::PieceTimes times{.work = kLong,
+                                   .stall = std::chrono::milliseconds(30),
+                                   .deadline = Clock::time_point::max()};
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, times, Never, Keep()), Outcome::kStalled);
+  EXPECT_EQ(pieces_.size(), 4u);
+  leases_.clear();  // so that the worker ends
+}
+
+TEST_F(ChannelPiecesTest, TheWorkersTimeDoesNotRunWhileNobodyTakesItsPieces) {
+  // Many short waits for the client, longer together than the worker may work.
+  constexpr int kPieces = 50;
+  PutPieceJob();
+  StartWorker(std::vector<std::string>(kPieces, "x"));
+  auto outcome = WaitElsewhere({.work = std::chrono::milliseconds(1500),
+                                .stall = kLong,
+                                .deadline = Clock::time_point::max()});
+  for (size_t i = 0; i < kPieces; ++i) {
+    while (Kept().size() <= i) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    Release(i);
+  }
+  EXPECT_EQ(outcome.get(), Outcome::kAnswered);
+}
+
+TEST_F(ChannelPiecesTest, TheTimeOfWorkTheDeadlineAndGivingUpEndTheWait) {
+  PutPieceJob();
+  const auto wait = [&](const FrontEnd::PieceTimes& times, bool (*give_up)()) {
+    return front_->WaitForPieces(slot_, slot_lease_, times, give_up, Keep());
+  };
+  FrontEnd::PieceTimes times = kLongTimes;
+  times.work = std::chrono::milliseconds(5);
+  EXPECT_EQ(wait(times, Never), Outcome::kTimeout);
+  times = kLongTimes;
+  times.deadline = Clock::now() + std::chrono::milliseconds(5);
+  EXPECT_EQ(wait(times, Never), Outcome::kTimeout);
+  EXPECT_EQ(wait(kLongTimes, Always), Outcome::kGaveUp);
+}
+
+TEST_F(ChannelPiecesTest, GivingUpIsHeardWhileAllWindowsAreLent) {
+  PutPieceJob();
+  StartWorker({"a", "b", "c", "d", "e"});
+  std::atomic<bool> stop{false};
+  std::thread waker([&] {
+    EXPECT_TRUE(WaitForKept(4));
+    stop = true;
+    front_->WakeUp();
+  });
+  EXPECT_EQ(
+      front_->WaitForPieces(slot_, slot_lease_, kLongTimes, [&] { return stop.load(); }, Keep()),
+      Outcome::kGaveUp);
+  waker.join();
+  leases_.clear();
+}
+
+TEST_F(ChannelPiecesTest, ASlotIsTakenWhileAPieceOfItIsLent) {
+  PutPieceJob();
+  StartWorker({"a", "b"});
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, Keep()),
+            Outcome::kAnswered);
+  const auto other = front_->Lease(*front_->TakeSlot(Never));
+  const auto third = front_->Lease(*front_->TakeSlot(Never));
+  slot_lease_.reset();
+  Release(0);
+  EXPECT_FALSE(front_->HasFreeSlot());
+  Release(1);
+  EXPECT_TRUE(front_->HasFreeSlot());
+}
+
+TEST_F(ChannelPiecesTest, ALeaseOfAPieceOutlivesTheFrontEnd) {
+  PutPieceJob();
+  StartWorker({"still here"});
+  std::string_view view;
+  const auto take = [&](std::string_view piece, std::shared_ptr<void> lease) {
+    view = piece;
+    leases_.push_back(std::move(lease));
+  };
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, take),
+            Outcome::kAnswered);
+  worker_.join();
+  slot_lease_.reset();
+  front_.reset();
+  EXPECT_EQ(view, "still here");
+}
+
+TEST_F(ChannelPiecesTest, TheNextJobOfASlotBeginsWithEmptyWindows) {
+  // What a job left that was given up: pieces that nobody took.
+  PutPieceJob();
+  Raw().slots[slot_].piece_bytes[0].store(7);
+  slot_lease_.reset();
+  PutPieceJob();
+  StartWorker({"new"});
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, Keep()),
+            Outcome::kAnswered);
+  EXPECT_THAT(pieces_, testing::ElementsAre("new"));
+}
+
+TEST_F(ChannelPiecesTest, APieceLargerThanItsWindowIsBroken) {
+  for (const uint32_t bytes : {static_cast<uint32_t>(kPieceBytes) + 1, 0xFFFFFFFFu}) {
+    PutPieceJob();
+    Raw().slots[slot_].piece_bytes[0].store(bytes);
+    EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, Keep()),
+              Outcome::kBroken);
+    EXPECT_TRUE(pieces_.empty());
+  }
+}
+
+TEST_F(ChannelPiecesTest, AWindowThatIsLentIsNotReadAgainThoughTheWorkerFillsIt) {
+  SlotControl& control = Raw().slots[0];
+  PutPieceJob();
+  ASSERT_EQ(slot_, 0u);
+  control.piece_bytes[0].store(5);
+  const auto take = [&](std::string_view piece, std::shared_ptr<void> lease) {
+    keep_(piece, std::move(lease));
+    control.piece_bytes[0].store(50);
+    control.answer_bytes.store(0);
+    control.state.store(kAnswered);
+  };
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, kLongTimes, Never, take),
+            Outcome::kAnswered);
+  ASSERT_EQ(pieces_.size(), 1u);
+  EXPECT_EQ(pieces_[0].size(), 5u);
+  leases_.clear();
+  EXPECT_EQ(control.piece_bytes[0].load(), 0u) << "it is free again, whatever the worker wrote";
+}
+
+TEST_F(ChannelPiecesTest, AWorkerThatFillsWindowsWithoutEndIsStoppedByItsTime) {
+  SlotControl& control = Raw().slots[0];
+  PutPieceJob();
+  ASSERT_EQ(slot_, 0u);
+  control.piece_bytes[0].store(1);
+  uint64_t taken = 0;
+  const auto take = [&](std::string_view, std::shared_ptr<void> lease) {
+    lease.reset();
+    if (++taken > 50'000'000) return;  // instead of hanging
+    for (auto& bytes : control.piece_bytes) bytes.store(1);
+  };
+  const FrontEnd::PieceTimes times{.work = std::chrono::milliseconds(50),
+                                   .stall = kLong,
+                                   .deadline = Clock::time_point::max()};
+  EXPECT_EQ(front_->WaitForPieces(slot_, slot_lease_, times, Never, take), Outcome::kTimeout);
+  EXPECT_LT(taken, 50'000'000u);
 }
 
 TEST(ChannelWorkerEndTest, RefusesADescriptorThatIsNoChannel) {

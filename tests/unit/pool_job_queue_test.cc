@@ -122,18 +122,58 @@ TEST_F(PoolJobQueueTest, AStreamJobIsNotStarvedByUnaryOnes) {
   EXPECT_EQ(PopAll(), expected);
 }
 
-TEST_F(PoolJobQueueTest, OneOfSeveralWorkersIsKeptFreeOfStreams) {
-  Make();
+TEST_F(PoolJobQueueTest, OneOfSeveralWorkersIsKeptFreeOfStreamsWhileUnaryCallsCome) {
+  Make({.unary_memory = std::chrono::hours(1)});
   queue_->SetWorkers(3);
+  ASSERT_TRUE(Push("unary 1").ok());
+  EXPECT_EQ(PopText(), "unary 1");
+  FinishAll();
   for (const char* text : {"s1", "s2", "s3"}) ASSERT_TRUE(Push(text, Lane::kStream).ok());
   EXPECT_EQ(PopText(), "s1");
   EXPECT_EQ(PopText(), "s2");
   EXPECT_EQ(PopText(), "-");
-  ASSERT_TRUE(Push("unary").ok());
-  EXPECT_EQ(PopText(), "unary");
+  ASSERT_TRUE(Push("unary 2").ok());
+  EXPECT_EQ(PopText(), "unary 2");
   FinishAll();
   EXPECT_EQ(PopText(), "s3");
   FinishAll();
+}
+
+TEST_F(PoolJobQueueTest, StreamsMayHaveAllWorkersWhenNoUnaryCallCame) {
+  Make({.unary_memory = std::chrono::hours(1)});
+  queue_->SetWorkers(2);
+  for (const char* text : {"s1", "s2", "s3"}) ASSERT_TRUE(Push(text, Lane::kStream).ok());
+  EXPECT_EQ(PopText(), "s1");
+  EXPECT_EQ(PopText(), "s2");
+  EXPECT_EQ(PopText(), "-") << "as many as there are workers";
+  FinishAll();
+}
+
+TEST_F(PoolJobQueueTest, AnIdleWorkerTakesAStreamJobOnceUnaryCallsAreForgotten) {
+  Make({.unary_memory = std::chrono::milliseconds(50)});
+  queue_->SetWorkers(2);
+  ASSERT_TRUE(Push("unary").ok());
+  EXPECT_EQ(PopText(), "unary");
+  FinishAll();
+  for (const char* text : {"s1", "s2"}) ASSERT_TRUE(Push(text, Lane::kStream).ok());
+  EXPECT_EQ(PopText(), "s1");
+  // Nobody wakes this one: s1 runs on.
+  const JobQueue::JobPtr job = queue_->Pop(runner_, [] { return false; });
+  ASSERT_NE(job, nullptr);
+  EXPECT_EQ(job->job.text, "s2");
+  queue_->Finish(job);
+  FinishAll();
+}
+
+TEST_F(PoolJobQueueTest, AJobThatHasEndedHoldsNothingOfItsCaller) {
+  Make();
+  auto held = std::make_shared<int>(0);
+  auto job = NewJob("a");
+  job->job.on_piece = [held](std::string_view, std::shared_ptr<void>) {};
+  ASSERT_TRUE(queue_->Push(job).ok());
+  job->Cancel();
+  EndEnded(Clock::now());
+  EXPECT_EQ(held.use_count(), 1) << "the handle may be kept by what the caller's functions hold";
 }
 
 TEST_F(PoolJobQueueTest, ASingleWorkerRunsStreamsToo) {
