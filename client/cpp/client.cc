@@ -1,22 +1,15 @@
 #include "pgparsed/client.h"
 
-#include <grpcpp/alarm.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cpp/address.h"
-#include "cpp/call_set.h"
-#include "cpp/query_text.h"
-#include "cpp/rpc_errors.h"
-#include "pgparsed/v1/grammar.grpc.pb.h"
-#include "pgparsed/v1/parser.grpc.pb.h"
-#include "text/utf8.h"
+#include "cpp/client_impl.h"
 
 namespace pgparsed {
 namespace {
@@ -82,130 +75,11 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   return arguments;
 }
 
-template <typename Request>
-absl::Status CheckRequest(const Request& request) {
-  if constexpr (requires { request.query(); }) {
-    return client::CheckQueryText(request.query());
-  } else if constexpr (std::is_same_v<Request, v1::DeparseRequest>) {
-    if (request.has_json() && text::FindInvalid(request.json()).has_value()) {
-      return MakeError(Reason::kInvalidTree, "the JSON tree is not valid UTF-8");
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 Cancellation::Cancellation() : calls_(std::make_shared<client::CallSet>()) {}
 void Cancellation::Cancel() { calls_->CancelAll(); }
 bool Cancellation::IsCancelled() const { return calls_->cancelled(); }
-
-class Client::Impl {
- public:
-  using ParserStub = v1::ParserService::StubInterface;
-  using GrammarStub = v1::GrammarService::StubInterface;
-
-  Impl(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
-      : options_(std::move(options)),
-        parser_(v1::ParserService::NewStub(channel)),
-        grammar_(v1::GrammarService::NewStub(channel)) {}
-
-  ~Impl() {
-    calls_.CancelAll();
-    calls_.WaitUntilEmpty();
-  }
-
-  const ClientOptions& options() const { return options_; }
-  ParserStub& parser() { return *parser_; }
-  GrammarStub& grammar() { return *grammar_; }
-
-  template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Call(Stub& stub,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                             Response*),
-                                const Request& request, const CallOptions& options) {
-    if (absl::Status status = CheckRequest(request); !status.ok()) return status;
-    const auto context = Begin(options);
-    Response response;
-    const grpc::Status status = (stub.*method)(context.get(), request, &response);
-    End(context, options);
-    if (!status.ok()) return ErrorOf(status);
-    return response;
-  }
-
-  template <typename Async, typename Request, typename Response>
-  void CallAsync(Async* stub,
-                 void (Async::*method)(grpc::ClientContext*, const Request*, Response*,
-                                       std::function<void(grpc::Status)>),
-                 Request request, Callback<Response> callback, const CallOptions& options) {
-    struct Running {
-      Request request;
-      Response response;
-      Callback<Response> callback;
-      CallOptions options;
-      std::shared_ptr<grpc::ClientContext> context;
-      std::unique_ptr<grpc::Alarm> alarm;
-    };
-    auto running = std::make_shared<Running>();
-    running->request = std::move(request);
-    running->callback = std::move(callback);
-    running->options = options;
-    running->context = Begin(options);
-
-    if (absl::Status status = CheckRequest(running->request); !status.ok()) {
-      // By way of an alarm that is due, so that this callback too runs on a thread of gRPC and not
-      // under a lock of the caller.
-      running->alarm = std::make_unique<grpc::Alarm>();
-      running->alarm->Set(std::chrono::system_clock::now(), [this, running, status](bool) {
-        running->callback(status);
-        running->alarm.reset();  // it holds this function, which holds it
-        End(running->context, running->options);
-      });
-      return;
-    }
-    (stub->*method)(running->context.get(), &running->request, &running->response,
-                    [this, running](const grpc::Status& status) {
-                      if (status.ok()) {
-                        running->callback(std::move(running->response));
-                      } else {
-                        running->callback(ErrorOf(status));
-                      }
-                      End(running->context, running->options);
-                    });
-  }
-
- private:
-  // gRPC says "failed to connect to all addresses" and not to which.
-  absl::Status ErrorOf(const grpc::Status& status) const {
-    const bool from_the_server = !status.error_details().empty();
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || from_the_server) {
-      return client::FromGrpcStatus(status);
-    }
-    return MakeError(Reason::kUnavailable,
-                     absl::StrCat("cannot reach ", options_.address, ": ", status.error_message()));
-  }
-
-  std::shared_ptr<grpc::ClientContext> Begin(const CallOptions& options) {
-    auto context = std::make_shared<grpc::ClientContext>();
-    const auto timeout = options.timeout.count() < 0 ? options_.timeout : options.timeout;
-    if (timeout.count() > 0) context->set_deadline(std::chrono::system_clock::now() + timeout);
-    context->set_wait_for_ready(options.wait_for_ready);
-    calls_.Add(context);
-    if (options.cancellation.has_value()) options.cancellation->calls_->Add(context);
-    return context;
-  }
-
-  // The last use of this object by a call.
-  void End(const std::shared_ptr<grpc::ClientContext>& context, const CallOptions& options) {
-    if (options.cancellation.has_value()) options.cancellation->calls_->Remove(context);
-    calls_.Remove(context);
-  }
-
-  const ClientOptions options_;
-  const std::unique_ptr<ParserStub> parser_;
-  const std::unique_ptr<GrammarStub> grammar_;
-  client::CallSet calls_;
-};
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
@@ -225,7 +99,17 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
 
 const ClientOptions& Client::options() const { return impl_->options(); }
 
-// The two forms of each unary method.
+absl::StatusOr<v1::ParseResponse> Client::Parse(const v1::ParseRequest& request,
+                                                const CallOptions& options) {
+  return impl_->Parse(request, options);
+}
+
+void Client::ParseAsync(v1::ParseRequest request, Callback<v1::ParseResponse> callback,
+                        const CallOptions& options) {
+  impl_->ParseAsync(std::move(request), std::move(callback), options);
+}
+
+// The two forms of each other unary method.
 #define PGPARSED_UNARY(stub, Stub, Method)                                                         \
   absl::StatusOr<v1::Method##Response> Client::Method(const v1::Method##Request& request,          \
                                                       const CallOptions& options) {                \
@@ -238,7 +122,6 @@ const ClientOptions& Client::options() const { return impl_->options(); }
         std::move(callback), options);                                                             \
   }
 
-PGPARSED_UNARY(parser, ParserStub, Parse)
 PGPARSED_UNARY(parser, ParserStub, ParsePlpgsql)
 PGPARSED_UNARY(parser, ParserStub, Fingerprint)
 PGPARSED_UNARY(parser, ParserStub, Normalize)

@@ -18,6 +18,8 @@
 //   MethodAsync(request, callback, options)  returns at once; the callback runs exactly once, on a
 //                                            thread of gRPC.
 //
+// The streams block: ParseChunked, Batch, ParseScript, AggregateWorkload (pgparsed/streams.h).
+//
 // Errors are absl::Status values. ReasonOf, SqlErrorOf and ErrorMetadataOf of pgparsed/errors.h
 // read them. What the server did not say itself has the reason of its code: kDeadline, kCancelled,
 // kUnimplemented, kUnavailable (no connection), else kInternal.
@@ -35,8 +37,10 @@
 
 #include "absl/status/statusor.h"
 #include "pgparsed/errors.h"
+#include "pgparsed/streams.h"
 #include "pgparsed/v1/grammar.pb.h"
 #include "pgparsed/v1/parser.pb.h"
+#include "pgparsed/v1/streams.pb.h"
 
 namespace grpc {
 class ChannelCredentials;
@@ -58,12 +62,17 @@ struct ClientOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials;
 
   // The longest that a call may take, retries included, unless CallOptions say otherwise. Zero: no
-  // limit but the server's.
+  // limit but the server's. Batch, ParseScript and AggregateWorkload have no limit of their own.
   std::chrono::milliseconds timeout{30'000};
 
   // The largest answer that is taken. Unary results are up to 64 MiB (the server's
   // max_unary_result_bytes); gRPC's own default of 4 MiB would refuse them.
   size_t max_receive_bytes = 80u << 20;
+
+  // The largest tree, in bytes, that Parse and ParseAsync join from chunks where the server says
+  // that it is too large for one answer (RESULT_TOO_LARGE): they then call ParseChunked, within the
+  // same timeout. Zero: they never do, and return the server's error.
+  size_t max_joined_bytes = 1u << 30;
 
   // How often a call is tried in all when the server answers UNAVAILABLE (overloaded, draining) or
   // cannot be reached. 1 to 5; 1: no retries. Nothing else is ever retried. Between tries gRPC
@@ -101,7 +110,8 @@ class Cancellation {
 
 // What one call does differently.
 struct CallOptions {
-  // Negative: ClientOptions::timeout. Zero: no limit but the server's.
+  // Negative: ClientOptions::timeout, and none for Batch, ParseScript and AggregateWorkload. Zero:
+  // no limit but the server's.
   std::chrono::milliseconds timeout{-1};
 
   // What stops the call. Empty: nothing but the timeout does.
@@ -109,6 +119,9 @@ struct CallOptions {
 
   // Wait for a connection until the timeout, instead of failing when there is none.
   bool wait_for_ready = false;
+
+  // Whether Parse and ParseAsync may call ParseChunked: see ClientOptions::max_joined_bytes.
+  bool join_chunks = true;
 };
 
 // A connection to a server. It is made when the first call needs it, kept, and made again when it
@@ -135,6 +148,8 @@ class Client {
   // --- ParserService ---------------------------------------------------------------------------
   // Query text must be UTF-8 without NUL bytes: else kInvalidQueryText, without a call.
 
+  // A tree that is too large for one answer comes in chunks and is joined; where it is larger than
+  // ClientOptions::max_joined_bytes the error is kResultTooLarge.
   absl::StatusOr<v1::ParseResponse> Parse(const v1::ParseRequest& request,
                                           const CallOptions& options = {});
   void ParseAsync(v1::ParseRequest request, Callback<v1::ParseResponse> callback,
@@ -191,6 +206,34 @@ class Client {
                                               const CallOptions& options = {});
   void AnalyzeAsync(v1::AnalyzeRequest request, Callback<v1::AnalyzeResponse> callback,
                     const CallOptions& options = {});
+
+  // --- Streams ---------------------------------------------------------------------------------
+  // pgparsed/streams.h says what sources and sinks are. All block until the stream has ended. The
+  // error is that of the stream; errors of single items stand in the answers. Nothing is tried
+  // again once the server has answered.
+
+  // A tree of any size, chunk by chunk: at most a chunk is in memory here. When the error is not
+  // that of the query, the sink may have been given a part of the tree.
+  absl::StatusOr<ChunkedTree> ParseChunked(const v1::ParseChunkedRequest& request,
+                                           const TreeSink& sink, const CallOptions& options = {});
+
+  // Many queries. A query that is no valid UTF-8 or has a NUL byte fails alone (and protobuf's
+  // library says so on standard error).
+  absl::Status Batch(const v1::StreamOptions& stream, const BatchSource& source,
+                     const BatchSink& sink, const CallOptions& options = {});
+
+  // A script of any size. `start` says what is done with each statement, and where in the script
+  // the source begins. When `resume` is given it is where the answers end, whatever the status
+  // says: after kUnavailable a second call that starts there gives the rest.
+  absl::Status ParseScript(const v1::ParseScriptRequest::Start& start, const ScriptSource& source,
+                           const ScriptSink& sink, ScriptPlace* resume = nullptr,
+                           const CallOptions& options = {});
+
+  // A query log, with reports that were made earlier, to one report. The source runs on the
+  // caller's thread.
+  absl::StatusOr<v1::WorkloadReport> AggregateWorkload(
+      const v1::AggregateWorkloadRequest::Options& workload, const WorkloadSource& source,
+      const CallOptions& options = {});
 
   // --- GrammarService --------------------------------------------------------------------------
 

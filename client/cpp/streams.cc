@@ -1,0 +1,350 @@
+#include "pgparsed/streams.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cpp/chunked_tree.h"
+#include "cpp/client_impl.h"
+#include "cpp/query_text.h"
+#include "pgparsed/client.h"
+#include "pgparsed/errors.h"
+
+namespace pgparsed {
+namespace {
+
+constexpr std::chrono::milliseconds kNoTimeout{0};
+
+absl::Status Malformed(const std::string& what) {
+  return MakeError(Reason::kInternal, absl::StrCat("the server's answer is malformed: ", what));
+}
+
+// Runs a stream in both directions: `send` gives the messages, the first one included, and `take`
+// is given the answers. OK when the server ended the stream so and nobody here objected.
+template <typename Request, typename Response>
+absl::Status Exchange(grpc::ClientContext& context,
+                      grpc::ClientReaderWriterInterface<Request, Response>& stream,
+                      const std::function<absl::StatusOr<bool>(Request&)>& send,
+                      const std::function<absl::Status(const Response&)>& take,
+                      const std::function<absl::Status(const grpc::Status&)>& error_of) {
+  absl::Status source_error;
+  std::thread writer([&] {
+    Request request;
+    while (true) {
+      const absl::StatusOr<bool> more = send(request);
+      if (!more.ok()) {
+        source_error = more.status();
+        context.TryCancel();
+        return;
+      }
+      if (!*more) break;
+      // False: the stream is over, and the reader learns why.
+      if (!stream.Write(request, grpc::WriteOptions())) return;
+    }
+    stream.WritesDone();
+  });
+  absl::Status sink_error;
+  Response response;
+  while (stream.Read(&response)) {
+    sink_error = take(response);
+    if (sink_error.ok()) continue;
+    context.TryCancel();
+    break;
+  }
+  writer.join();
+  const grpc::Status status = stream.Finish();
+  if (!sink_error.ok()) return sink_error;
+  if (!source_error.ok()) return source_error;
+  return error_of(status);
+}
+
+}  // namespace
+
+BatchSource InChunks(QuerySource queries, size_t max_queries, size_t max_bytes) {
+  struct State {
+    QuerySource queries;
+    std::string next;
+    bool has_next = false;
+    bool ended = false;
+  };
+  auto state = std::make_shared<State>();
+  state->queries = std::move(queries);
+  return [state, max_queries, max_bytes](v1::BatchRequest::Chunk& chunk) -> absl::StatusOr<bool> {
+    size_t bytes = 0;
+    const auto count = [&] { return static_cast<size_t>(chunk.queries_size()); };
+    while (count() == 0 || count() < max_queries) {
+      if (!state->has_next && !state->ended) {
+        state->next.clear();
+        const absl::StatusOr<bool> got = state->queries(state->next);
+        if (!got.ok()) return got.status();
+        state->has_next = *got;
+        state->ended = !*got;
+      }
+      if (!state->has_next) break;
+      // A tag and a length stand before each query.
+      constexpr size_t kOverhead = 6;
+      const size_t size = state->next.size() + kOverhead;
+      if (count() > 0 && (size > max_bytes || bytes > max_bytes - size)) break;
+      bytes += size;
+      // Swapped, so that both strings keep memory for later queries.
+      chunk.add_queries()->swap(state->next);
+      state->has_next = false;
+    }
+    return count() > 0;
+  };
+}
+
+absl::StatusOr<ChunkedTree> Client::ParseChunked(const v1::ParseChunkedRequest& request,
+                                                 const TreeSink& sink, const CallOptions& options) {
+  return impl_->ParseChunked(request, sink, options);
+}
+
+absl::StatusOr<ChunkedTree> Client::Impl::ParseChunked(const v1::ParseChunkedRequest& request,
+                                                       const TreeSink& sink,
+                                                       const CallOptions& options) {
+  if (absl::Status status = client::CheckQueryText(request.query()); !status.ok()) return status;
+  const RunningCall call(*this, options, options_.timeout);
+  const auto stream = parser_->ParseChunked(&call.context(), request);
+  client::ChunkedTreeReader reader;
+  v1::ParseChunkedResponse message;
+  absl::Status objection;
+  while (objection.ok() && stream->Read(&message)) objection = reader.Take(message, sink);
+  if (!objection.ok()) call.context().TryCancel();
+  const grpc::Status status = stream->Finish();
+  if (!objection.ok()) return objection;
+  if (!status.ok()) return ErrorOf(status);
+  return reader.Finish();
+}
+
+absl::StatusOr<v1::ParseResponse> Client::Impl::Parse(const v1::ParseRequest& request,
+                                                      const CallOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto response = Call(*parser_, &ParserStub::Parse, request, options);
+  if (response.ok() || !MayJoin(response.status(), options)) return response;
+  const CallOptions rest = Rest(options, begin);
+  client::TreeJoin join(options_.max_joined_bytes);
+  const RunningCall call(*this, rest, kNoTimeout);
+  const auto stream = parser_->ParseChunked(&call.context(), client::ToChunked(request));
+  v1::ParseChunkedResponse message;
+  absl::Status objection;
+  while (objection.ok() && stream->Read(&message)) objection = join.Take(message);
+  if (!objection.ok()) call.context().TryCancel();
+  const grpc::Status status = stream->Finish();
+  if (!objection.ok()) return objection;
+  if (!status.ok()) return ErrorOf(status);
+  return join.Finish();
+}
+
+namespace {
+
+// A ParseChunked whose chunks are joined, on gRPC's threads. Deletes itself.
+class JoiningCall final : public grpc::ClientReadReactor<v1::ParseChunkedResponse> {
+ public:
+  using Done = std::function<void(absl::StatusOr<v1::ParseResponse>, const grpc::Status&)>;
+
+  JoiningCall(v1::ParseChunkedRequest request, size_t max_bytes, Done done,
+              std::shared_ptr<grpc::ClientContext> context)
+      : request_(std::move(request)),
+        join_(max_bytes),
+        done_(std::move(done)),
+        context_(std::move(context)) {}
+
+  void Start(v1::ParserService::StubInterface::async_interface& stub) {
+    stub.ParseChunked(context_.get(), &request_, this);
+    StartRead(&message_);
+    StartCall();
+  }
+
+ private:
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    objection_ = join_.Take(message_);
+    if (objection_.ok()) {
+      StartRead(&message_);
+    } else {
+      context_->TryCancel();
+    }
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    const std::unique_ptr<JoiningCall> last(this);
+    if (!objection_.ok()) {
+      done_(objection_, grpc::Status::OK);
+    } else if (!status.ok()) {
+      done_(v1::ParseResponse(), status);
+    } else {
+      done_(join_.Finish(), status);
+    }
+  }
+
+  const v1::ParseChunkedRequest request_;
+  client::TreeJoin join_;
+  const Done done_;
+  const std::shared_ptr<grpc::ClientContext> context_;
+  v1::ParseChunkedResponse message_;
+  absl::Status objection_;
+};
+
+}  // namespace
+
+void Client::Impl::ParseAsync(v1::ParseRequest request, Callback<v1::ParseResponse> callback,
+                              const CallOptions& options) {
+  const bool may_join = options.join_chunks && options_.max_joined_bytes > 0;
+  // The request is kept for a second call only where there may be one.
+  auto kept = may_join ? std::make_shared<v1::ParseRequest>(request) : nullptr;
+  const auto begin = std::chrono::steady_clock::now();
+  CallAsync<ParserStub::async_interface, v1::ParseRequest, v1::ParseResponse>(
+      parser_->async(), &ParserStub::async_interface::Parse, std::move(request),
+      [this, kept, callback = std::move(callback), options,
+       begin](absl::StatusOr<v1::ParseResponse> response) {
+        if (response.ok() || !MayJoin(response.status(), options)) {
+          return callback(std::move(response));
+        }
+        const CallOptions rest = Rest(options, begin);
+        // Begins before the first call ends: so the client waits for it.
+        const auto context = Begin(rest, kNoTimeout);
+        auto* const call = new JoiningCall(
+            client::ToChunked(std::move(*kept)), options_.max_joined_bytes,
+            [this, callback, rest, context](absl::StatusOr<v1::ParseResponse> joined,
+                                            const grpc::Status& status) {
+              if (status.ok()) {
+                callback(std::move(joined));
+              } else {
+                callback(ErrorOf(status));
+              }
+              End(context, rest);
+            },
+            context);
+        call->Start(*parser_->async());
+      },
+      options);
+}
+
+bool Client::Impl::MayJoin(const absl::Status& status, const CallOptions& options) const {
+  return options.join_chunks && options_.max_joined_bytes > 0 &&
+         ReasonOf(status) == Reason::kResultTooLarge;
+}
+
+CallOptions Client::Impl::Rest(const CallOptions& options,
+                               std::chrono::steady_clock::time_point begin) const {
+  CallOptions rest = options;
+  if (rest.timeout.count() < 0) rest.timeout = options_.timeout;
+  if (rest.timeout.count() == 0) return rest;
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begin);
+  // 0 would be no limit.
+  rest.timeout = std::max(rest.timeout - passed, std::chrono::milliseconds(1));
+  return rest;
+}
+
+absl::Status Client::Batch(const v1::StreamOptions& stream_options, const BatchSource& source,
+                           const BatchSink& sink, const CallOptions& options) {
+  const Impl::RunningCall call(*impl_, options, kNoTimeout);
+  const auto stream = impl_->parser().Batch(&call.context());
+  bool started = false;
+  uint64_t sent = 0;      // used by the writer until it is joined
+  uint64_t answered = 0;  // by the reader
+  const auto send = [&](v1::BatchRequest& request) -> absl::StatusOr<bool> {
+    if (!std::exchange(started, true)) {
+      *request.mutable_options() = stream_options;
+      return true;
+    }
+    v1::BatchRequest::Chunk& chunk = *request.mutable_chunk();
+    do {
+      chunk.Clear();
+      const absl::StatusOr<bool> more = source(chunk);
+      if (!more.ok() || !*more) return more;
+    } while (chunk.queries().empty());
+    sent += static_cast<uint64_t>(chunk.queries_size());
+    return true;
+  };
+  const auto take = [&](const v1::BatchResponse& response) {
+    if (response.first_index() != answered) {
+      return Malformed(absl::StrCat("query ", response.first_index(), " where ", answered,
+                                    " is the next"));
+    }
+    answered += response.count();
+    return sink(response);
+  };
+  absl::Status status = Exchange<v1::BatchRequest, v1::BatchResponse>(
+      call.context(), *stream, send, take,
+      [this](const grpc::Status& end) { return impl_->ErrorOf(end); });
+  if (status.ok() && answered != sent) {
+    return Malformed(absl::StrCat("answers to ", answered, " of ", sent, " queries"));
+  }
+  return status;
+}
+
+absl::Status Client::ParseScript(const v1::ParseScriptRequest::Start& start,
+                                 const ScriptSource& source, const ScriptSink& sink,
+                                 ScriptPlace* resume, const CallOptions& options) {
+  ScriptPlace place{start.start_offset(), std::max<uint64_t>(start.start_line(), 1)};
+  const Impl::RunningCall call(*impl_, options, kNoTimeout);
+  const auto stream = impl_->parser().ParseScript(&call.context());
+  bool started = false;
+  const auto send = [&](v1::ParseScriptRequest& request) -> absl::StatusOr<bool> {
+    if (!std::exchange(started, true)) {
+      *request.mutable_start() = start;
+      return true;
+    }
+    std::string& bytes = *request.mutable_chunk();
+    do {
+      bytes.clear();
+      const absl::StatusOr<bool> more = source(bytes);
+      if (!more.ok() || !*more) return more;
+    } while (bytes.empty());
+    return true;
+  };
+  const auto take = [&](const v1::ParseScriptResponse& response) {
+    if (response.resume_offset() < place.offset || response.resume_line() < place.line) {
+      return Malformed("the place to resume at goes backwards");
+    }
+    if (absl::Status status = sink(response); !status.ok()) return status;
+    place = {response.resume_offset(), response.resume_line()};
+    return absl::OkStatus();
+  };
+  absl::Status status = Exchange<v1::ParseScriptRequest, v1::ParseScriptResponse>(
+      call.context(), *stream, send, take,
+      [this](const grpc::Status& end) { return impl_->ErrorOf(end); });
+  if (resume != nullptr) *resume = place;
+  return status;
+}
+
+absl::StatusOr<v1::WorkloadReport> Client::AggregateWorkload(
+    const v1::AggregateWorkloadRequest::Options& workload, const WorkloadSource& source,
+    const CallOptions& options) {
+  const Impl::RunningCall call(*impl_, options, kNoTimeout);
+  v1::AggregateWorkloadResponse response;
+  const auto stream = impl_->parser().AggregateWorkload(&call.context(), &response);
+  v1::AggregateWorkloadRequest request;
+  *request.mutable_options() = workload;
+  absl::Status source_error;
+  // False: the stream is over, and Finish says why.
+  while (stream->Write(request, grpc::WriteOptions())) {
+    // A chunk is cleared and kept, not given back: its columns keep their memory.
+    if (request.has_chunk()) {
+      request.mutable_chunk()->Clear();
+    } else {
+      request.Clear();
+    }
+    const absl::StatusOr<bool> more = source(request);
+    if (!more.ok()) {
+      source_error = more.status();
+      call.context().TryCancel();
+    }
+    if (!more.ok() || !*more) {
+      stream->WritesDone();
+      break;
+    }
+  }
+  const grpc::Status status = stream->Finish();
+  if (!source_error.ok()) return source_error;
+  if (!status.ok()) return impl_->ErrorOf(status);
+  return std::move(*response.mutable_report());
+}
+
+}  // namespace pgparsed
