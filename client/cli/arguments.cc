@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <functional>
@@ -30,6 +31,9 @@ constexpr const char* kFooter =
   pg_dump -s shop | pgparse split
   pgparse normalize --json "SELECT 1" | jq -r .query
   pgparse parse --format protobuf "SELECT 1" | pgparse deparse
+  pgparse batch --op fingerprint,normalize queries.txt > result.tsv
+  pgparse script --check migrations/*.sql
+  pgparse workload --by fingerprint,table postgresql.log
 
 The SQL is the argument, the file of -f, or standard input. The server is that of --address; without
 it pgparse takes the one on 127.0.0.1:50051, if it runs as you or as root, and else starts a private
@@ -66,6 +70,16 @@ const Choices<v1::Operation>& Operations() {
       {"comments", v1::OPERATION_EXTRACT_COMMENTS},
       {"summarize", v1::OPERATION_SUMMARIZE},
   };
+  return operations;
+}
+
+// Those of the streams.
+const Choices<v1::Operation>& StreamOperations() {
+  static const Choices<v1::Operation> operations = [] {
+    Choices<v1::Operation> all = Operations();
+    all.emplace_back("check", v1::OPERATION_CHECK);
+    return all;
+  }();
   return operations;
 }
 
@@ -150,7 +164,7 @@ void AddServerOptions(CLI::App& app, Arguments& arguments, bool with_grammar) {
   app.add_option_function<std::string>(
          "--timeout",
          [&arguments](const std::string& text) { arguments.timeout = ReadTimeout(text); },
-         "The longest wait, in seconds or with a unit; 0: none\n(default 30)")
+         "The longest wait, in seconds or with a unit; 0: none\n(default 30); batch, script and workload take their time")
       ->option_text("TIME")
       ->group(kServerGroup);
   if (with_grammar) {
@@ -319,35 +333,158 @@ void AddDropComments(CLI::App& app, Arguments& arguments) {
       ->group(kLayoutGroup);
 }
 
-void AddOperations(CLI::App& app, Arguments& arguments) {
-  app.add_option_function<std::string>(
-         "--operations",
-         [&arguments](const std::string& list) {
-           arguments.operations.clear();
-           std::stringstream names(list);
-           for (std::string name; std::getline(names, name, ',');) {
-             const auto operation = Find(Operations(), name);
-             if (!operation.has_value()) {
-               throw CLI::ValidationError(
-                   "--operations",
-                   absl::StrCat("\"", name, "\" is not one of ", Names(Operations(), ", ")));
-             }
-             for (const v1::Operation earlier : arguments.operations) {
-               if (earlier == *operation) {
-                 throw CLI::ValidationError("--operations",
-                                            absl::StrCat("\"", name, "\" is there twice"));
-               }
-             }
-             arguments.operations.push_back(*operation);
-           }
-           if (arguments.operations.empty()) {
-             throw CLI::ValidationError("--operations", "the list is empty");
-           }
-         },
-         "What to do, separated by commas: parse, plpgsql, fingerprint,\n"
-         "normalize, scan, split, format, comments, summarize\n"
-         "(default fingerprint,normalize,parse)")
+// A list of names, separated by commas.
+template <typename Value>
+CLI::Option* AddList(CLI::App& app, const std::string& flags, Choices<Value> choices,
+                     const std::string& description, std::vector<Value>& values) {
+  const std::string name = flags.substr(0, flags.find(','));
+  return app
+      .add_option_function<std::string>(
+          flags,
+          [name, choices = std::move(choices), &values](const std::string& list) {
+            values.clear();
+            std::stringstream words(list);
+            for (std::string word; std::getline(words, word, ',');) {
+              const std::optional<Value> value = Find(choices, word);
+              if (!value.has_value()) {
+                throw CLI::ValidationError(
+                    name, absl::StrCat("\"", word, "\" is not one of ", Names(choices, ", ")));
+              }
+              if (std::find(values.begin(), values.end(), *value) != values.end()) {
+                throw CLI::ValidationError(name, absl::StrCat("\"", word, "\" is there twice"));
+              }
+              values.push_back(*value);
+            }
+            if (values.empty()) throw CLI::ValidationError(name, "the list is empty");
+          },
+          description)
       ->option_text("LIST");
+}
+
+void AddOperations(CLI::App& app, Arguments& arguments) {
+  AddList(app, "--operations,--op", Operations(),
+          "What to do, separated by commas: parse, plpgsql, fingerprint,\n"
+          "normalize, scan, split, format, comments, summarize\n"
+          "(default fingerprint,normalize,parse)",
+          arguments.operations);
+}
+
+void AddStreamOperations(CLI::App& app, Arguments& arguments, const std::string& fallback) {
+  AddList(app, "--op,--operations", StreamOperations(),
+          "What to do, separated by commas: check, fingerprint, normalize,\n"
+          "format, parse, plpgsql; with --json also scan, split, comments,\n"
+          "summarize (default " +
+              fallback + ")",
+          arguments.operations);
+}
+
+void AddFiles(CLI::App& app, Arguments& arguments, const std::string& description) {
+  app.add_option("FILE", arguments.files, description)->option_text("...");
+}
+
+void AddQuiet(CLI::App& app, Arguments& arguments) {
+  app.add_flag("-q,--quiet", arguments.quiet, "No progress and no summary on standard error")
+      ->group(kOutputGroup);
+}
+
+// What every operation of a stream may be told.
+void AddStreamOptions(CLI::App& app, Arguments& arguments) {
+  AddServerOptions(app, arguments, true);
+  AddJson(app, arguments);
+  AddQuiet(app, arguments);
+  AddPositions(app, arguments);
+  AddConversion(app, arguments);
+  AddUtilityOnly(app, arguments);
+  AddSplitMethod(app, arguments);
+  AddFingerprintOptions(app, arguments);
+  AddLayout(app, arguments, false);
+  AddDropComments(app, arguments);
+  AddParserOptions(app, arguments);
+}
+
+void AddBatch(CLI::App& app, Arguments& arguments) {
+  AddFiles(app, arguments, "Files with queries; without any, standard input");
+  AddStreamOperations(app, arguments, "fingerprint,normalize");
+  auto* nul = app.add_flag_callback(
+                     "-0,--null", [&arguments] { arguments.query_format = QueryFormat::kNul; },
+                     "A NUL byte ends each query, not a line feed")
+                  ->group(kInputGroup);
+  app.add_flag_callback(
+         "--jsonl", [&arguments] { arguments.query_format = QueryFormat::kJsonLines; },
+         "Each line is a JSON object: {\"query\": \"SELECT 1\"}")
+      ->group(kInputGroup)
+      ->excludes(nul);
+  AddNumber(app, "--chunk", 1'000'000, "Queries sent at once (default 1024)",
+            [&arguments](uint32_t number) { arguments.chunk_queries = std::max(number, 1u); })
+      ->group(kServerGroup);
+  AddStreamOptions(app, arguments);
+  app.footer(
+      "Prints a line for each query: a column for each operation, separated by tabs,\n"
+      "with \\n, \\t, \\r and \\\\ for what would break the line, empty where it failed; errors\n"
+      "stand on standard error. --json: an object on each line, errors in it.\n\n"
+      "'pgparse --help' has examples and the exit statuses.");
+}
+
+void AddScript(CLI::App& app, Arguments& arguments) {
+  AddFiles(app, arguments, "Scripts of psql or pg_dump; without any, standard input");
+  AddStreamOperations(app, arguments, "check");
+  app.add_flag("--check", arguments.check, "Print errors only: for CI")->group(kOutputGroup);
+  AddStreamOptions(app, arguments);
+  app.footer(
+      "Prints offset, line, kind and text of each statement, meta-command and COPY data;\n"
+      "errors as FILE:LINE:COLUMN on standard error. --json: an object on each line.\n"
+      "A file is gone on with where it was when the connection to the server breaks.\n\n"
+      "'pgparse --help' has examples and the exit statuses.");
+}
+
+void AddWorkload(CLI::App& app, Arguments& arguments) {
+  AddFiles(app, arguments, "Query logs; without any and --merge, standard input");
+  AddChoice<LogFormat>(app, "--format",
+                       {{"auto", LogFormat::kAuto},
+                        {"jsonl", LogFormat::kJsonLines},
+                        {"csv", LogFormat::kCsv},
+                        {"stderr", LogFormat::kStderr},
+                        {"csvlog", LogFormat::kCsvLog},
+                        {"jsonlog", LogFormat::kJsonLog}},
+                       "", [&arguments](auto value) { arguments.log.format = value; })
+      ->option_text("FORMAT")
+      ->description(
+          "What the logs are: auto (default); jsonl or csv with query,\n"
+          "duration_ms, rows, calls; PostgreSQL's own stderr, csvlog,\n"
+          "jsonlog")
+      ->group(kInputGroup);
+  app.add_option_function<std::string>(
+         "--log-line-prefix",
+         [&arguments](const std::string& text) { arguments.log.log_line_prefix = text; },
+         "PostgreSQL's setting of that name, for stderr logs")
+      ->option_text("PREFIX")
+      ->group(kInputGroup);
+  app.add_option("--merge", arguments.merge, "Add reports that --save or --json wrote")
+      ->option_text("FILE...")
+      ->group(kInputGroup);
+  AddList<v1::WorkloadKey>(app, "--by",
+                           {{"fingerprint", v1::WORKLOAD_KEY_FINGERPRINT},
+                            {"type", v1::WORKLOAD_KEY_STATEMENT_TYPE},
+                            {"table", v1::WORKLOAD_KEY_TABLE}},
+                           "What to group by: fingerprint (default), type, table", arguments.keys);
+  AddChoice<v1::WorkloadOrder>(app, "--order",
+                               {{"total", v1::WORKLOAD_ORDER_TOTAL_DURATION},
+                                {"calls", v1::WORKLOAD_ORDER_CALLS},
+                                {"mean", v1::WORKLOAD_ORDER_MEAN_DURATION},
+                                {"max", v1::WORKLOAD_ORDER_MAX_DURATION},
+                                {"rows", v1::WORKLOAD_ORDER_ROWS}},
+                               "What comes first (default total: the sum of durations)",
+                               [&arguments](auto value) { arguments.order = value; });
+  AddNumber(app, "--top", 10'000'000, "The most groups; 0: all (default 20)",
+            [&arguments](uint32_t number) { arguments.top = number; });
+  AddFingerprintOptions(app, arguments);
+  app.add_option("--save", arguments.save, "Write the report there, for a later --merge")
+      ->option_text("FILE")
+      ->group(kOutputGroup);
+  app.add_flag("--csv", arguments.csv, "The report as CSV")->group(kOutputGroup);
+  AddServerOptions(app, arguments, true);
+  AddJson(app, arguments);
+  AddQuiet(app, arguments);
 }
 
 // The subcommands in the order of --help.
@@ -435,6 +572,12 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
       ->option_text("BYTES");
   AddParserOptions(summarize, arguments);
 
+  AddBatch(add(Command::kBatch, "batch", "Many queries, a result for each"), arguments);
+  AddScript(add(Command::kScript, "script", "SQL files of any size: statements and errors"),
+            arguments);
+  AddWorkload(add(Command::kWorkload, "workload", "Query logs to one report of what ran"),
+              arguments);
+
   CLI::App& grammars = add(Command::kGrammars, "grammars", "The grammars and limits of the server");
   AddServerOptions(grammars, arguments, false);
   AddJson(grammars, arguments);
@@ -461,6 +604,18 @@ std::optional<std::string> Contradiction(const Arguments& arguments) {
   if (arguments.json && tree_command && arguments.format == ParseFormat::kTree) {
     return "--json and --format tree exclude each other: the tree view is for people";
   }
+  const bool stream = arguments.command == Command::kBatch || arguments.command == Command::kScript;
+  if (stream && !arguments.json) {
+    for (const v1::Operation operation : arguments.operations) {
+      if (!HasTextForm(operation)) {
+        return absl::StrCat(OperationName(operation), " has no form of one line: it needs --json");
+      }
+    }
+  }
+  if (arguments.check && arguments.json) {
+    return "--check and --json exclude each other: --check prints errors only";
+  }
+  if (arguments.csv && arguments.json) return "--csv and --json exclude each other";
   if (arguments.json && arguments.format == ParseFormat::kColumnar) {
     return "--json and --format columnar exclude each other: the table is for people";
   }
@@ -483,10 +638,24 @@ Notice UsageError(const CLI::App& app, const std::string& what) {
 }  // namespace
 
 std::string OperationName(v1::Operation operation) {
-  for (const auto& [name, value] : Operations()) {
+  for (const auto& [name, value] : StreamOperations()) {
     if (value == operation) return name;
   }
   return "unspecified";
+}
+
+bool HasTextForm(v1::Operation operation) {
+  switch (operation) {
+    case v1::OPERATION_CHECK:
+    case v1::OPERATION_FINGERPRINT:
+    case v1::OPERATION_NORMALIZE:
+    case v1::OPERATION_FORMAT:
+    case v1::OPERATION_PARSE:
+    case v1::OPERATION_PARSE_PLPGSQL:
+      return true;
+    default:
+      return false;
+  }
 }
 
 std::variant<Arguments, Notice> ParseArguments(int argc, const char* const* argv) {
@@ -530,9 +699,19 @@ std::variant<Arguments, Notice> ParseArguments(int argc, const char* const* argv
     return UsageError(app, error.what());
   }
   if (arguments.operations.empty()) {
-    arguments.operations = {v1::OPERATION_FINGERPRINT, v1::OPERATION_NORMALIZE,
-                            v1::OPERATION_PARSE};
+    switch (arguments.command) {
+      case Command::kBatch:
+        arguments.operations = {v1::OPERATION_FINGERPRINT, v1::OPERATION_NORMALIZE};
+        break;
+      case Command::kScript:
+        arguments.operations = {v1::OPERATION_CHECK};
+        break;
+      default:
+        arguments.operations = {v1::OPERATION_FINGERPRINT, v1::OPERATION_NORMALIZE,
+                                v1::OPERATION_PARSE};
+    }
   }
+  if (arguments.keys.empty()) arguments.keys = {v1::WORKLOAD_KEY_FINGERPRINT};
   if (const auto contradiction = Contradiction(arguments)) return UsageError(app, *contradiction);
   return arguments;
 }

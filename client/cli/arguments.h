@@ -8,8 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "cli/workload/log_reader.h"
 #include "pgparsed/v1/common.pb.h"
 #include "pgparsed/v1/operations.pb.h"
+#include "pgparsed/v1/streams.pb.h"
 
 namespace pgparsed::cli {
 
@@ -25,11 +27,17 @@ enum class Command {
   kPlpgsql,
   kComments,
   kSummarize,
+  kBatch,
+  kScript,
+  kWorkload,
   kGrammars,
   kSchema,
 };
 
 enum class ParseFormat { kJson, kProtobuf, kColumnar, kTree };
+// What separates the queries of a batch.
+enum class QueryFormat { kLines, kNul, kJsonLines };
+
 enum class SchemaFormat { kProto, kDescriptor };
 
 // What the command line says. A field that the command has no option for keeps its default.
@@ -44,6 +52,7 @@ struct Arguments {
   // The input.
   std::optional<std::string> text;  // the argument
   std::optional<std::string> file;
+  std::vector<std::string> files;  // of batch, script and workload; none: standard input
 
   // The output.
   bool json = false;
@@ -65,10 +74,26 @@ struct Arguments {
   std::vector<v1::Operation> operations;
   uint32_t truncate_limit = 0;
   SchemaFormat schema_format = SchemaFormat::kProto;
+  QueryFormat query_format = QueryFormat::kLines;
+  bool check = false;  // script: errors only
+  bool quiet = false;  // no progress and no summary
+  std::optional<size_t> chunk_queries;  // batch: at most so many in a chunk
+
+  // workload
+  LogOptions log;
+  std::vector<v1::WorkloadKey> keys;
+  v1::WorkloadOrder order = v1::WORKLOAD_ORDER_UNSPECIFIED;
+  uint32_t top = 20;
+  std::vector<std::string> merge;  // reports
+  std::optional<std::string> save;
+  bool csv = false;
 };
 
 // The name of an operation on the command line and in JSON: "parse", "fingerprint" and so on.
 std::string OperationName(v1::Operation operation);
+
+// Whether a result of it can be printed as a text of one line.
+bool HasTextForm(v1::Operation operation);
 
 // There is nothing to do but to print `text`: help or the version on standard output with exit
 // code 0, what is wrong on standard error with kExitUsage.

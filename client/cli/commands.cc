@@ -12,12 +12,14 @@
 #include "absl/strings/str_format.h"
 #include "cli/columnar_table.h"
 #include "cli/diagnostic.h"
+#include "cli/item_results.h"
 #include "cli/json_output.h"
+#include "cli/stream_commands.h"
 #include "cli/tables.h"
 #include "cli/tree_view.h"
 #include "cli/units.h"
 #include "cli/utf8_display.h"
-#include "cpp/rpc_errors.h"
+#include "cpp/chunked_tree.h"
 #include "pgparsed/columnar_tree.h"
 
 namespace pgparsed::cli {
@@ -43,14 +45,6 @@ void WriteTiming(const v1::Timing& timing) {
       timing.bytes_produced(), " bytes produced\n"));
 }
 
-// An error of the SQL is the same for every operation; the others name theirs.
-absl::Status StatusOf(const v1::OperationError& error) {
-  Reason reason = ReasonFromName(error.reason());
-  if (reason == Reason::kNone) reason = Reason::kInternal;
-  if (error.has_sql_error()) return MakeSqlError(reason, client::FromProto(error.sql_error()));
-  return MakeError(reason, absl::StrCat(OperationName(error.operation()), ": ", error.message()));
-}
-
 // One run of a command: what its steps share.
 class Run {
  public:
@@ -59,6 +53,7 @@ class Run {
       : arguments_(arguments), input_(input), client_(client), out_(out), partial_(partial) {}
 
   absl::Status Parse();
+  absl::Status ParseAsItComes(v1::ParseRequest request);
   absl::Status Plpgsql();
   absl::Status Fingerprint();
   absl::Status Normalize();
@@ -157,11 +152,12 @@ absl::Status Run::Parse() {
                      : columnar ? v1::TREE_FORMAT_COLUMNAR
                                 : v1::TREE_FORMAT_JSON);
   request.set_conversion(arguments_.conversion);
+  const bool as_it_comes = protobuf || arguments_.format == ParseFormat::kJson;
+  if (as_it_comes && !arguments_.json) return ParseAsItComes(std::move(request));
   const auto response = client_.Parse(request);
   if (!response.ok()) return response.status();
   if (WriteAsJson(*response)) return absl::OkStatus();
   WriteWarnings(response->warnings());
-  if (protobuf) return WriteBinary(response->protobuf(), "A protobuf tree");
   if (columnar) {
     const auto tree = ColumnarTreeView::Open(response->columnar());
     if (!tree.ok()) return MakeError(Reason::kInternal, std::string(tree.status().message()));
@@ -169,6 +165,21 @@ absl::Status Run::Parse() {
     return absl::OkStatus();
   }
   return WriteTree(response->json());
+}
+
+// A tree of any size, without ever holding all of it.
+absl::Status Run::ParseAsItComes(v1::ParseRequest request) {
+  const bool protobuf = request.format() == v1::TREE_FORMAT_PROTOBUF;
+  const auto tree = client_.ParseChunked(
+      client::ToChunked(std::move(request)), [this](const auto&, std::string_view chunk) {
+        return out_.Write(chunk) ? absl::OkStatus() : OutputGone();
+      });
+  if (tree.status() == OutputGone()) return absl::OkStatus();
+  if (!tree.ok()) return tree.status();
+  if (!protobuf) out_.Write("\n");
+  if (tree->trailer.has_timing()) WriteTiming(tree->trailer.timing());
+  WriteWarnings(tree->trailer.warnings());
+  return absl::OkStatus();
 }
 
 absl::Status Run::Plpgsql() {
@@ -365,7 +376,7 @@ std::optional<Place> PlaceOf(const absl::Status& status, const Arguments& argume
 }  // namespace
 
 bool NeedsInput(Command command) {
-  return command != Command::kGrammars && command != Command::kSchema;
+  return command != Command::kGrammars && command != Command::kSchema && !IsStreamCommand(command);
 }
 
 absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& client, Output& out,
@@ -394,6 +405,10 @@ absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& 
       return run.Comments();
     case Command::kSummarize:
       return run.Summarize();
+    case Command::kBatch:
+    case Command::kScript:
+    case Command::kWorkload:
+      break;  // RunStreamCommand
     case Command::kGrammars:
       return run.Grammars();
     case Command::kSchema:

@@ -15,9 +15,10 @@ namespace pgparsed::cli {
 // Whether the command reads a text (ReadInput) before it runs.
 bool NeedsInput(Command command);
 
-// Runs the command and writes the answer to `out`; warnings and --timing go to standard error.
-// Blocks for the call. Errors of the call are returned and not written; so are those of single
-// operations of analyze, each different one once, in `partial` (the JSON holds them all the same).
+// Runs a command that is not one of stream_commands.h and writes the answer to `out`; warnings and
+// --timing go to standard error. Blocks for the call. Errors of the call are returned and not
+// written; so are those of single operations of analyze, each different one once, in `partial` (the
+// JSON holds them all the same).
 absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& client, Output& out,
                         std::vector<absl::Status>* partial);
 

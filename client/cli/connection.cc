@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/loopback_listener.h"
+#include "cli/stream_commands.h"
 #include "cpp/address.h"
 #include "cpp/private_server.h"
 
@@ -97,7 +98,7 @@ absl::StatusOr<Connection> Connection::Open(const Arguments& arguments, std::str
   }
 
   PrivateServerOptions options;
-  options.flags = {"--workers=1"};  // for one call
+  if (!IsStreamCommand(arguments.command)) options.flags = {"--workers=1"};  // for one call
   auto server = PrivateServer::Start(std::move(options));
   if (!server.ok()) {
     return MakeError(

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/arguments.h"
+#include "cli/item_results.h"
 #include "cli/units.h"
 #include "cpp/rpc_errors.h"
 #include "nlohmann/json.hpp"
@@ -153,6 +154,64 @@ Json SqlErrorJson(const SqlError& error) {
   return json;
 }
 
+template <typename Errors>
+Json ErrorList(const Errors& errors) {
+  Json list = Json::array();
+  for (const v1::OperationError& error : errors) {
+    Json entry = {{"operation", OperationName(error.operation())},
+                  {"reason", error.reason()},
+                  {"message", error.message()}};
+    if (error.operation() == v1::OPERATION_UNSPECIFIED) entry.erase("operation");
+    if (error.has_sql_error())
+      entry["sql_error"] = SqlErrorJson(client::FromProto(error.sql_error()));
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+void AddResult(Object& object, const StreamItem& item, v1::Operation operation) {
+  const v1::ResultColumns& results = item.results;
+  const int i = item.item;
+  switch (operation) {
+    case v1::OPERATION_PARSE:
+      if (i < results.trees_size()) object.AddRaw("tree", results.trees(i));
+      break;
+    case v1::OPERATION_PARSE_PLPGSQL:
+      if (i < results.plpgsql_json_size()) object.AddRaw("functions", results.plpgsql_json(i));
+      break;
+    case v1::OPERATION_FINGERPRINT:
+      if (i < results.fingerprints_size()) AddFingerprint(object, results.fingerprints(i));
+      break;
+    case v1::OPERATION_NORMALIZE:
+      if (i < results.normalized_size()) object.Add("normalized_query", results.normalized(i));
+      break;
+    case v1::OPERATION_SCAN:
+      if (i < results.tokens_size()) {
+        object.Add("tokens", Tokens(results.tokens(i), item.query, item.positions));
+      }
+      break;
+    case v1::OPERATION_SPLIT:
+      if (i < results.pieces_size()) {
+        object.Add("pieces", Pieces(results.pieces(i), item.query, item.positions));
+        object.Add("incomplete", results.pieces(i).incomplete());
+      }
+      break;
+    case v1::OPERATION_FORMAT:
+      if (i < results.formatted_size()) object.Add("formatted_query", results.formatted(i));
+      break;
+    case v1::OPERATION_EXTRACT_COMMENTS:
+      if (i < results.comments_size()) {
+        object.Add("comments", Comments(results.comments(i).comments()));
+      }
+      break;
+    case v1::OPERATION_SUMMARIZE:
+      if (i < results.summaries_size()) object.AddRaw("summary", SummaryJson(results.summaries(i)));
+      break;
+    default:
+      break;
+  }
+}
+
 // In lower case and without the prefix, "-" for "_".
 std::string ShortName(std::string name, size_t prefix) {
   name.erase(0, prefix);
@@ -256,16 +315,7 @@ std::string ToJson(const v1::AnalyzeResponse& response, std::string_view query,
   }
   if (response.comments_size() > 0) object.Add("comments", Comments(response.comments()));
   if (response.has_summary()) object.AddRaw("summary", SummaryJson(response.summary()));
-  Json errors = Json::array();
-  for (const v1::OperationError& error : response.errors()) {
-    Json entry = {{"operation", OperationName(error.operation())},
-                  {"reason", error.reason()},
-                  {"message", error.message()}};
-    if (error.has_sql_error())
-      entry["sql_error"] = SqlErrorJson(client::FromProto(error.sql_error()));
-    errors.push_back(std::move(entry));
-  }
-  object.Add("errors", errors);
+  object.Add("errors", ErrorList(response.errors()));
   return std::move(object).Finish();
 }
 
@@ -315,6 +365,20 @@ std::string ToJson(const v1::GetGrammarSchemaResponse& response) {
   object.Add("tokens", names(response.tokens()));
   object.Add("nodes", names(response.nodes()));
   return std::move(object).Finish();
+}
+
+std::string ToJson(StreamItem item) {
+  Object object;
+  for (const auto& [name, json] : item.head) object.AddRaw(name, json);
+  for (const v1::Operation operation : item.operations) {
+    if (!Failed(item.errors, operation)) AddResult(object, item, operation);
+  }
+  object.Add("errors", ErrorList(item.errors));
+  return std::move(object).Finish();
+}
+
+std::string JsonText(std::string_view text) {
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string ErrorToJson(const absl::Status& status) {

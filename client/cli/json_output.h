@@ -9,10 +9,13 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "pgparsed/v1/grammar.pb.h"
 #include "pgparsed/v1/parser.pb.h"
+#include "pgparsed/v1/streams.pb.h"
 
 namespace pgparsed::cli {
 
@@ -33,6 +36,22 @@ std::string ToJson(const v1::AnalyzeResponse& response, std::string_view query,
                    v1::PositionEncoding positions);
 std::string ToJson(const v1::ListGrammarsResponse& response);
 std::string ToJson(const v1::GetGrammarSchemaResponse& response);
+
+// An item of a stream: `head` comes first (names, and values that are JSON already), then the
+// results of the operations that did not fail, under the names that analyze has, then "errors".
+struct StreamItem {
+  std::vector<std::pair<const char*, std::string>> head;
+  const v1::ResultColumns& results;
+  int item = 0;
+  const std::vector<v1::Operation>& operations;
+  const std::vector<v1::OperationError>& errors;
+  std::string_view query;  // for tokens and pieces only
+  v1::PositionEncoding positions = v1::POSITION_ENCODING_UTF8;
+};
+std::string ToJson(StreamItem item);
+
+// A text as JSON, with its quotes.
+std::string JsonText(std::string_view text);
 
 // {"error": {"code", "reason", "message", "metadata", "sql_error"}}
 std::string ErrorToJson(const absl::Status& status);

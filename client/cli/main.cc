@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/stream_commands.h"
 #include "cpp/query_text.h"
 
 namespace pgparsed::cli {
@@ -74,6 +75,13 @@ int Main(int argc, char** argv) {
   if (!note.empty()) {
     error.Write("pgparse: " + note + "\n");
     error.Finish().IgnoreError();
+  }
+
+  if (IsStreamCommand(arguments.command)) {
+    const absl::StatusOr<ExitCode> code = RunStreamCommand(arguments, connection->client(), out);
+    const absl::Status written = out.Finish();
+    if (!code.ok()) return fail(code.status());
+    return written.ok() ? *code : fail(written);
   }
 
   std::vector<absl::Status> partial;

@@ -264,8 +264,8 @@ absl::Status Client::Batch(const v1::StreamOptions& stream_options, const BatchS
   };
   const auto take = [&](const v1::BatchResponse& response) {
     if (response.first_index() != answered) {
-      return Malformed(absl::StrCat("query ", response.first_index(), " where ", answered,
-                                    " is the next"));
+      return Malformed(
+          absl::StrCat("query ", response.first_index(), " where ", answered, " is the next"));
     }
     answered += response.count();
     return sink(response);

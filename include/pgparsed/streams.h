@@ -11,8 +11,9 @@
 // gRPC's flow control holds both in step with the server: a source is not asked for more while the
 // server is busy with much, and a sink that takes its time slows everything down. Batch and
 // ParseScript call the source on a thread of their own, one call at a time, and the sink on the
-// caller's thread: so both may run at the same time, but none with itself. When a stream ends early,
-// the method returns once the source has returned: a source that blocks for ever blocks it too.
+// caller's thread: so both may run at the same time, but none with itself. When a stream ends
+// early, the method returns once the source has returned: a source that blocks for ever blocks it
+// too.
 #pragma once
 
 #include <cstddef>

@@ -29,17 +29,18 @@ uint64_t SizeOf(int fd) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LogInput>> LogInput::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<LogInput>> LogInput::Open(const std::string& path, char delimiter) {
   if (path == "-") {
-    return std::unique_ptr<LogInput>(new LogInput(STDIN_FILENO, "<stdin>", SizeOf(STDIN_FILENO)));
+    return std::unique_ptr<LogInput>(
+        new LogInput(STDIN_FILENO, "<stdin>", SizeOf(STDIN_FILENO), delimiter));
   }
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return BadInput(path);
-  return std::unique_ptr<LogInput>(new LogInput(fd, path, SizeOf(fd)));
+  return std::unique_ptr<LogInput>(new LogInput(fd, path, SizeOf(fd), delimiter));
 }
 
-LogInput::LogInput(int fd, std::string label, uint64_t size)
-    : fd_(fd), label_(std::move(label)), size_(size) {}
+LogInput::LogInput(int fd, std::string label, uint64_t size, char delimiter)
+    : fd_(fd), label_(std::move(label)), size_(size), delimiter_(delimiter) {}
 
 LogInput::~LogInput() {
   if (fd_ != STDIN_FILENO) ::close(fd_);
@@ -85,7 +86,7 @@ absl::StatusOr<bool> LogInput::NextLine(LogLine& line) {
   size_t searched = 0;
   while (true) {
     const std::string_view rest = std::string_view(buffer_).substr(begin_);
-    const size_t feed = rest.find('\n', searched);
+    const size_t feed = rest.find(delimiter_, searched);
     const size_t length = feed == std::string_view::npos ? rest.size() : feed;
     if (length > kMaxLogRecordBytes) line.too_long = true;
     if (feed != std::string_view::npos || (end_ && !rest.empty()) || (end_ && line.too_long)) {

@@ -19,15 +19,17 @@ inline constexpr size_t kMaxLogRecordBytes = 32u << 20;
 
 // A line of a log.
 struct LogLine {
-  std::string_view text;  // without its line feed; valid until the next call
+  std::string_view text;  // without its delimiter; valid until the next call
   uint64_t number = 0;    // from 1
   bool too_long = false;  // longer than kMaxLogRecordBytes: `text` is empty
 };
 
 class LogInput {
  public:
-  // "-" is standard input. kInvalidRequest when the file cannot be opened.
-  static absl::StatusOr<std::unique_ptr<LogInput>> Open(const std::string& path);
+  // "-" is standard input. Lines end with `delimiter`. kInvalidRequest when the file cannot be
+  // opened.
+  static absl::StatusOr<std::unique_ptr<LogInput>> Open(const std::string& path,
+                                                        char delimiter = '\n');
 
   ~LogInput();
   LogInput(const LogInput&) = delete;
@@ -49,7 +51,7 @@ class LogInput {
   absl::StatusOr<std::string_view> Peek(size_t most);
 
  private:
-  LogInput(int fd, std::string label, uint64_t size);
+  LogInput(int fd, std::string label, uint64_t size, char delimiter);
 
   // Reads more into buffer_; false: the end.
   absl::StatusOr<bool> Fill();
@@ -57,6 +59,7 @@ class LogInput {
   const int fd_;
   const std::string label_;
   const uint64_t size_;
+  const char delimiter_;
   std::string buffer_;
   size_t begin_ = 0;  // of what is not handed out yet
   bool end_ = false;
