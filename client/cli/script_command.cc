@@ -151,6 +151,9 @@ class ScriptRun {
       *start.mutable_options() = StreamOptionsOf(arguments_);
       start.set_start_offset(place_.offset);
       start.set_start_line(place_.line);
+      if (place_.standard_conforming_strings) {
+        start.set_standard_conforming_strings(*place_.standard_conforming_strings);
+      }
       const uint64_t began_at = place_.offset;
       const absl::Status status = client.ParseScript(
           start, [this](std::string& bytes) { return Next(bytes); },

@@ -282,7 +282,11 @@ absl::Status Client::Batch(const v1::StreamOptions& stream_options, const BatchS
 absl::Status Client::ParseScript(const v1::ParseScriptRequest::Start& start,
                                  const ScriptSource& source, const ScriptSink& sink,
                                  ScriptPlace* resume, const CallOptions& options) {
-  ScriptPlace place{start.start_offset(), std::max<uint64_t>(start.start_line(), 1)};
+  ScriptPlace place{.offset = start.start_offset(),
+                    .line = std::max<uint64_t>(start.start_line(), 1)};
+  if (start.has_standard_conforming_strings()) {
+    place.standard_conforming_strings = start.standard_conforming_strings();
+  }
   const Impl::RunningCall call(*impl_, options, kNoTimeout);
   const auto stream = impl_->parser().ParseScript(&call.context());
   bool started = false;
@@ -304,7 +308,9 @@ absl::Status Client::ParseScript(const v1::ParseScriptRequest::Start& start,
       return Malformed("the place to resume at goes backwards");
     }
     if (absl::Status status = sink(response); !status.ok()) return status;
-    place = {response.resume_offset(), response.resume_line()};
+    place = {.offset = response.resume_offset(),
+             .line = response.resume_line(),
+             .standard_conforming_strings = response.resume_standard_conforming_strings()};
     return absl::OkStatus();
   };
   absl::Status status = Exchange<v1::ParseScriptRequest, v1::ParseScriptResponse>(

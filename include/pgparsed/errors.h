@@ -2,7 +2,7 @@
 //
 // Inside the project, and in the C++ client, an error is an absl::Status whose payloads carry a
 // Reason and, for errors in the SQL, a SqlError. One place in the server makes gRPC statuses of
-// them (service/status_mapping.h), one place in the client makes them again.
+// them (service/rpc_status.h), one place in the client makes them again.
 //
 // Thread-safety: all functions are pure.
 #pragma once

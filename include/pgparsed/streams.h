@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -63,6 +64,8 @@ using ScriptSink = std::function<absl::Status(const v1::ParseScriptResponse& ans
 struct ScriptPlace {
   uint64_t offset = 0;  // bytes
   uint64_t line = 1;    // from 1
+  // Whether a backslash in '…' is an ordinary character there: absent before the first answer.
+  std::optional<bool> standard_conforming_strings = std::nullopt;
 };
 
 // A part of a log or a report that was made earlier: sets `chunk` or `report` of the message.

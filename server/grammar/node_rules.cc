@@ -440,6 +440,13 @@ bool Checker::Check(const SelectStmt& node) {
     const auto* row = static_cast<const List*>(Element(node.valuesLists, i));
     if (row == nullptr || !IsA(row, List)) return FailAt(kWrongKind, i, "valuesLists");
   }
+  for (int i = 0; i < Length(node.windowClause); ++i) {
+    const auto& window = *static_cast<const WindowDef*>(Element(node.windowClause, i));
+    if (window.name != nullptr && *window.name != '\0') continue;
+    fault_.path.AddName("name");
+    fault_.path.AddName("WindowDef");
+    return FailAt(kMissing, i, "windowClause");
+  }
   return true;
 }
 
@@ -723,10 +730,43 @@ bool Check(Checker& check, const AlterSeqStmt& node) {
   return check.Options(node.options, kSequenceOptions, "options");
 }
 bool Check(Checker& check, const AlterSubscriptionStmt& node) {
+  switch (node.kind) {
+    case ALTER_SUBSCRIPTION_CONNECTION:
+      if (!check.Has(node.conninfo, "conninfo")) return false;
+      break;
+    case ALTER_SUBSCRIPTION_SET_PUBLICATION:
+    case ALTER_SUBSCRIPTION_ADD_PUBLICATION:
+    case ALTER_SUBSCRIPTION_DROP_PUBLICATION:
+      if (!check.Has(node.publication, "publication")) return false;
+      break;
+    case ALTER_SUBSCRIPTION_ENABLED:
+      if (!check.HasLength(node.options, 1, 1, "options")) return false;
+      break;
+    case ALTER_SUBSCRIPTION_OPTIONS:
+    case ALTER_SUBSCRIPTION_SKIP:
+      if (!check.Has(node.options, "options")) return false;
+      break;
+    case ALTER_SUBSCRIPTION_REFRESH:
+      break;
+  }
   return check.Options(node.options, kSubscriptionOptions, "options");
 }
 bool Check(Checker& check, const AlterTSConfigurationStmt& node) {
-  return check.Each(node.dicts, kNames, "dicts");
+  switch (node.kind) {
+    case ALTER_TSCONFIG_REPLACE_DICT:
+    case ALTER_TSCONFIG_REPLACE_DICT_FOR_TOKEN:
+      if (!check.HasLength(node.dicts, 2, 2, "dicts")) return false;
+      break;
+    case ALTER_TSCONFIG_ADD_MAPPING:
+    case ALTER_TSCONFIG_ALTER_MAPPING_FOR_TOKEN:
+      if (!check.Has(node.dicts, "dicts")) return false;
+      break;
+    case ALTER_TSCONFIG_DROP_MAPPING:
+      break;
+  }
+  const bool has_tokens =
+      node.kind == ALTER_TSCONFIG_REPLACE_DICT || check.Has(node.tokentype, "tokentype");
+  return has_tokens && check.Each(node.dicts, kNames, "dicts");
 }
 bool Check(Checker& check, const AlterTSDictionaryStmt& node) {
   return check.Options(node.options, kParameters, "options");
@@ -841,6 +881,9 @@ bool Check(Checker& check, const PublicationObjSpec& node) {
   if (node.pubobjtype == PUBLICATIONOBJ_TABLE) return check.Has(node.pubtable, "pubtable");
   return node.pubobjtype != PUBLICATIONOBJ_TABLES_IN_SCHEMA || check.Has(node.name, "name");
 }
+bool Check(Checker& check, const RangeTableFuncCol& node) {
+  return node.for_ordinality || check.Has(node.typeName, "typeName");
+}
 bool Check(Checker& check, const ReindexStmt& node) {
   return check.Options(node.params, kUtilityOptions, "params");
 }
@@ -862,6 +905,11 @@ bool Check(Checker& check, const ViewStmt& node) {
 #if PGPARSED_GRAMMAR >= 17
 bool Check(Checker& check, const GrantRoleStmt& node) {
   return check.Options(node.opt, kGrantOptions, "opt");
+}
+bool Check(Checker& check, const JsonTableColumn& node) {
+  if (node.coltype == JTC_NESTED) return check.Has(node.pathspec, "pathspec");
+  return check.Has(node.name, "name") &&
+         (node.coltype == JTC_FOR_ORDINALITY || check.Has(node.typeName, "typeName"));
 }
 #endif
 
@@ -887,7 +935,7 @@ constexpr Rules RulesOf() {
 
 constexpr Rules kRules = RulesOf<
 #if PGPARSED_GRAMMAR >= 17
-    GrantRoleStmt,
+    GrantRoleStmt, JsonTableColumn,
 #endif
     A_Expr, AlterDomainStmt, CreateOpClassItem, CreateOpClassStmt, AlterOpFamilyStmt, A_Indices,
     AlterDatabaseStmt, AlterDefaultPrivilegesStmt, AlterExtensionContentsStmt, AlterFdwStmt,
@@ -900,9 +948,9 @@ constexpr Rules kRules = RulesOf<
     CreateStmt, CreateSubscriptionStmt, CreateTableSpaceStmt, CreateUserMappingStmt, CreatedbStmt,
     DefineStmt, DoStmt, DropStmt, ExplainStmt, FuncCall, GrantStmt, ImportForeignSchemaStmt,
     IndexElem, IndexStmt, InsertStmt, IntoClause, MergeWhenClause, OnConflictClause,
-    PublicationObjSpec, RangeFunction, ReindexStmt, RenameStmt, ReplicaIdentityStmt, RoleSpec,
-    SecLabelStmt, SelectStmt, SubLink, TransactionStmt, UpdateStmt, VacuumStmt, VariableSetStmt,
-    ViewStmt, XmlExpr>();
+    PublicationObjSpec, RangeFunction, RangeTableFuncCol, ReindexStmt, RenameStmt,
+    ReplicaIdentityStmt, RoleSpec, SecLabelStmt, SelectStmt, SubLink, TransactionStmt, UpdateStmt,
+    VacuumStmt, VariableSetStmt, ViewStmt, XmlExpr>();
 
 }  // namespace
 

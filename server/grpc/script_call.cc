@@ -37,11 +37,11 @@ class ScriptCall final : public BidiStream {
                             "a script begins with its options, before the first bytes"));
     }
     if (part->bytes.size() > backend_.limits().max_batch_bytes) {
-      return Fail(MakeError(
-          Reason::kInvalidRequest,
-          absl::StrCat("a chunk of the script has ", part->bytes.size(),
-                       " bytes and this server takes ", backend_.limits().max_batch_bytes,
-                       "; send smaller chunks")));
+      return Fail(
+          MakeError(Reason::kInvalidRequest,
+                    absl::StrCat("a chunk of the script has ", part->bytes.size(),
+                                 " bytes and this server takes ", backend_.limits().max_batch_bytes,
+                                 "; send smaller chunks")));
     }
     script_->Feed(part->bytes);
     if (script_->HasRoom() && !ended()) Read();
@@ -60,11 +60,14 @@ class ScriptCall final : public BidiStream {
     auto stream = backend_.Open(start.options(), absl::FromChrono(context().deadline()));
     if (!stream.ok()) return Fail(stream.status());
     const v1::ParserOptions& parser = start.options().parser_options();
+    const bool of_parser =
+        !parser.has_standard_conforming_strings() || parser.standard_conforming_strings();
     const splitter::Options options{
         .start_offset = start.start_offset(),
         .start_line = std::max<uint64_t>(start.start_line(), 1),
-        .standard_conforming_strings =
-            !parser.has_standard_conforming_strings() || parser.standard_conforming_strings(),
+        .standard_conforming_strings = start.has_standard_conforming_strings()
+                                           ? start.standard_conforming_strings()
+                                           : of_parser,
         .max_statement_bytes = backend_.limits().max_query_bytes};
     // The script ends with the call: it holds no share of it but by what is in flight.
     std::weak_ptr<BidiStream> call = weak_from_this();

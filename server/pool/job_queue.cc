@@ -138,7 +138,7 @@ bool JobQueue::MayRunStream() const {
 }
 
 Clock::time_point JobQueue::LastWorkerIsForStreams() const {
-  return Later(last_unary_, limits_.unary_memory);
+  return last_unary_ ? Later(*last_unary_, limits_.unary_memory) : Clock::time_point::min();
 }
 
 JobQueue::JobPtr JobQueue::NextJob() {

@@ -3,10 +3,10 @@
 // Order. Unary jobs go first. So that streams do not starve, one stream job is taken after
 // kUnaryInARow unary ones. While unary calls come (one within the last unary_memory) one of two or
 // more workers is kept free of stream jobs, so that they do not wait behind a batch; else streams
-// may have all, and a unary call that comes waits for the shortest of the running stream jobs, which
-// their makers keep small. A job whose worker died goes to the head of its lane.
-// Of the workers that are idle the one that was busy last goes first: it is warm, and the others,
-// the spares among them, keep their memory small.
+// may have all, and a unary call that comes waits for the shortest of the running stream jobs,
+// which their makers keep small. A job whose worker died goes to the head of its lane. Of the
+// workers that are idle the one that was busy last goes first: it is warm, and the others, the
+// spares among them, keep their memory small.
 //
 // Bounds. Each lane holds so many jobs, and so many bytes of text (a single job may be larger).
 // A unary job waits no longer than max_wait, then it is kOverloaded; a stream job is held back by
@@ -202,7 +202,7 @@ class JobQueue {
   uint32_t running_streams_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t unary_in_a_row_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t workers_ ABSL_GUARDED_BY(mutex_) = 1;
-  Clock::time_point last_unary_ ABSL_GUARDED_BY(mutex_){};
+  std::optional<Clock::time_point> last_unary_ ABSL_GUARDED_BY(mutex_);
   Clock::time_point last_job_ ABSL_GUARDED_BY(mutex_) = Clock::now();
   bool asleep_ ABSL_GUARDED_BY(mutex_) = true;
   bool start_requested_ ABSL_GUARDED_BY(mutex_) = false;

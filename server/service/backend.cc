@@ -58,6 +58,10 @@ absl::StatusOr<Backend::OpenStream> Backend::Open(const v1::StreamOptions& optio
   stream.postgres_version_num = PostgresVersionNum(*grammar);
   stream.operations = items.header.operations;
   stream.want_timing = options.want_timing();
+  stream.parser_options =
+      std::any_of(grammars_.begin(), grammars_.end(), [&](const pool::GrammarStatus& status) {
+        return status.major == *grammar && (status.features & channel::kFeatureParserOptions) != 0;
+      });
   stream.chunks_in_flight =
       limits_.max_chunks_in_flight != 0 ? limits_.max_chunks_in_flight : 2 * workers;
   stream.items = std::make_shared<ItemStream>(pool_, std::move(items));

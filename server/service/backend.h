@@ -55,6 +55,7 @@ class Backend {
     uint32_t postgres_version_num = 0;
     uint32_t operations = 0;
     bool want_timing = false;
+    bool parser_options = false;  // the grammar takes them
     uint32_t chunks_in_flight = 0;
     std::shared_ptr<ItemStream> items;
   };

@@ -29,11 +29,16 @@ bool IsOfTheItem(const absl::Status& status) {
 }  // namespace
 
 void ItemStream::Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner,
-                     Done done, const Refused& refused) {
+                     Done done, const Refused& refused, std::optional<bool> standard_strings) {
   auto chunk = std::make_unique<Chunk>();
   chunk->texts = std::move(texts);
   chunk->owner = std::move(owner);
   chunk->done = std::move(done);
+  chunk->header = options_.header;
+  if (standard_strings) {
+    chunk->header.flags &= ~channel::kFlagNoStandardConformingStrings;
+    if (!*standard_strings) chunk->header.flags |= channel::kFlagNoStandardConformingStrings;
+  }
   Plan(*chunk, refused);
   {
     sync::MutexLock lock(mutex_);
@@ -49,9 +54,8 @@ void ItemStream::Add(std::vector<std::string_view> texts, std::shared_ptr<const 
 }
 
 // Whether a text is refused alone, or must not take others with it.
-bool ItemStream::ShouldRunAlone(std::string_view text) const {
+bool ItemStream::ShouldRunAlone(std::string_view text, channel::JobHeader header) const {
   if (text.size() > kJobBytes) return true;
-  channel::JobHeader header = options_.header;
   header.item_count = 1;
   const auto length = static_cast<uint32_t>(text.size());
   return pool_.Remembers(header, text, {reinterpret_cast<const char*>(&length), sizeof(length)});
@@ -73,7 +77,7 @@ void ItemStream::Plan(Chunk& chunk, const Refused& refused) const {
       joins = false;
       continue;
     }
-    const bool alone = ShouldRunAlone(text);
+    const bool alone = ShouldRunAlone(text, chunk.header);
     if (joins && !alone && bytes + text.size() <= kJobBytes &&
         i - chunk.parts.back().begin < kJobItems) {
       chunk.parts.back().end = i + 1;
@@ -92,7 +96,7 @@ pool::Job ItemStream::MakeJob(const Part& part) const {
   pool::Job job;
   job.grammar = options_.grammar;
   job.lane = pool::Lane::kStream;
-  job.header = options_.header;
+  job.header = part.chunk->header;
   job.header.item_count = part.end - part.begin;
   job.deadline = options_.deadline;
   job.ends_with_worker = job.header.item_count > 1;

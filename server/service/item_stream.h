@@ -4,11 +4,11 @@
 // A chunk is cut into jobs of a few items each: short enough that a unary call which finds all
 // workers busy waits for a millisecond or so, long enough that handing over costs little, and so
 // that one chunk is worked on by all workers. Only so many jobs of a stream are in the pool's queue
-// at a time. A job whose worker dies, or that hits a limit, is run again item by item: the item that
-// did it fails alone.
+// at a time. A job whose worker dies, or that hits a limit, is run again item by item: the item
+// that did it fails alone.
 //
-// Thread-safe. Callbacks come on threads of the pool, or before Add returns, one at a time, and must
-// not block.
+// Thread-safe. Callbacks come on threads of the pool, or before Add returns, one at a time, and
+// must not block.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,13 +68,14 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
   // Items that fail without being looked at, by their index.
   using Refused = std::map<uint32_t, absl::Status>;
 
-  // Runs a chunk. `owner` keeps the texts.
+  // Runs a chunk. `owner` keeps the texts. `standard_strings`, if present, counts instead
+  // of the parser option standard_conforming_strings in Options::header.
   void Add(std::vector<std::string_view> texts, std::shared_ptr<const void> owner, Done done,
-           const Refused& refused = {})
+           const Refused& refused = {}, std::optional<bool> standard_strings = std::nullopt)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Ends all jobs; no callback comes any more, but for one that is running, and all are let go. Must
-  // be called unless every chunk was answered: callbacks may hold who holds the stream.
+  // Ends all jobs; no callback comes any more, but for one that is running, and all are let go.
+  // Must be called unless every chunk was answered: callbacks may hold who holds the stream.
   void Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -92,6 +94,7 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
     std::vector<std::string_view> texts;
     std::shared_ptr<const void> owner;
     Done done;
+    channel::JobHeader header;
     absl::Time added = absl::Now();
     std::list<Part> parts;  // in the order of the items
     size_t unfinished = 0;
@@ -99,7 +102,7 @@ class ItemStream : public std::enable_shared_from_this<ItemStream> {
   };
 
   void Plan(Chunk& chunk, const Refused& refused) const;
-  bool ShouldRunAlone(std::string_view text) const;
+  bool ShouldRunAlone(std::string_view text, channel::JobHeader header) const;
   pool::Job MakeJob(const Part& part) const;
   void Work() ABSL_LOCKS_EXCLUDED(mutex_);
   void Submit(Part& part) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -10,18 +10,16 @@ ScriptStream::ScriptStream(Backend::OpenStream stream, const splitter::Options& 
     : stream_(std::move(stream)), callbacks_(std::move(callbacks)), splitter_(options) {}
 
 void ScriptStream::Feed(std::string_view bytes) {
-  splitter_.Feed(bytes, [this](const splitter::Piece& piece, std::string_view text) {
-    Take(piece, text);
-  });
+  splitter_.Feed(
+      bytes, [this](const splitter::Piece& piece, std::string_view text) { Take(piece, text); });
   // What is there leaves, though the group may not be full: the next bytes may be long in coming.
   if (open_.head.offset_size() > 0) CloseGroup();
   Work();
 }
 
 void ScriptStream::Finish() {
-  splitter_.Finish([this](const splitter::Piece& piece, std::string_view text) {
-    Take(piece, text);
-  });
+  splitter_.Finish(
+      [this](const splitter::Piece& piece, std::string_view text) { Take(piece, text); });
   open_.head.set_incomplete(splitter_.incomplete());
   CloseGroup();
   {
@@ -32,6 +30,11 @@ void ScriptStream::Finish() {
 }
 
 void ScriptStream::Take(const splitter::Piece& piece, std::string_view text) {
+  if (piece.kind == splitter::PieceKind::kStatement) {
+    const bool standard_strings = splitter_.standard_conforming_strings();
+    if (!open_.statements.empty() && open_.standard_strings != standard_strings) CloseGroup();
+    open_.standard_strings = standard_strings;
+  }
   v1::ParseScriptResponse& head = open_.head;
   const int index = head.offset_size();
   head.add_offset(piece.offset);
@@ -65,6 +68,7 @@ void ScriptStream::Take(const splitter::Piece& piece, std::string_view text) {
 void ScriptStream::CloseGroup() {
   open_.head.set_resume_offset(splitter_.resume_offset());
   open_.head.set_resume_line(splitter_.resume_line());
+  open_.head.set_resume_standard_conforming_strings(splitter_.resume_standard_conforming_strings());
   sync::MutexLock lock(mutex_);
   waiting_.push_back(std::exchange(open_, Group()));
 }
@@ -87,7 +91,7 @@ void ScriptStream::Run(Group group) {
         self->callbacks_.answer(
             ScriptAnswer{.head = std::move(*head), .columns = std::move(answer->columns)});
       },
-      group.refused);
+      group.refused, stream_.parser_options ? std::optional(group.standard_strings) : std::nullopt);
 }
 
 // Runs groups in order while there may be more in flight, on one thread at a time.

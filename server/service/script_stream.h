@@ -69,9 +69,10 @@ class ScriptStream : public std::enable_shared_from_this<ScriptStream> {
  private:
   struct Group {
     v1::ParseScriptResponse head;
-    std::string text;  // of all its statements
+    std::string text;                                   // of all its statements
     std::vector<std::pair<size_t, size_t>> statements;  // begin and length in `text`
     ItemStream::Refused refused;
+    bool standard_strings = true;  // how the statements are to be parsed
   };
 
   void Take(const splitter::Piece& piece, std::string_view text);

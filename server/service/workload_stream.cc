@@ -25,6 +25,10 @@ absl::StatusOr<v1::ResultColumns> Decode(const absl::StatusOr<ItemAnswer>& answe
   return columns;
 }
 
+uint64_t WeightOf(const WorkloadChunk& chunk, uint32_t at) {
+  return chunk.weight.empty() ? 1 : chunk.weight[at];
+}
+
 // Which items failed.
 std::vector<bool> FailedItems(const v1::ResultColumns& columns, size_t count) {
   std::vector<bool> failed(count, false);
@@ -223,7 +227,7 @@ void WorkloadStream::Normalize(Pending& pending) {
   if (texts_.items != nullptr) {
     const std::vector<bool> failed = FailedItems(pending.keys, pending.chunk.queries.size());
     for (uint32_t i = 0; i < pending.chunk.queries.size(); ++i) {
-      if (failed[i]) continue;
+      if (failed[i] || WeightOf(pending.chunk, i) == 0) continue;  // in no group
       const size_t hash = HashOf(KeysOf(pending.keys, static_cast<int>(i)));
       const uint64_t place = pending.first_index + i;
       const auto known = first_places_.find(hash);
@@ -286,7 +290,7 @@ void WorkloadStream::Aggregate(const Pending& pending) {
                         .index = pending.first_index + i};
     if (!chunk.duration_us.empty()) entry.duration_us = chunk.duration_us[i];
     if (!chunk.rows.empty()) entry.rows = chunk.rows[i];
-    if (!chunk.weight.empty()) entry.weight = chunk.weight[i];
+    entry.weight = WeightOf(chunk, i);
     table_->Add(entry);
   }
 }

@@ -726,6 +726,7 @@ void Splitter::HandOut(uint64_t end) {
   piece.length = end - start_;
   piece.line = line_;
   std::string_view text;
+  bool next_standard_strings = standard_strings_;
   if (kind_ == PieceKind::kCopyData) {
     piece.copy_rows = data_rows_;
     line_ += data_lines_;
@@ -736,10 +737,11 @@ void Splitter::HandOut(uint64_t end) {
     line_ += dropped_lines_ + CountLines(dropped_ ? carry_offset_ : start_, end);
     if (!piece.too_long) text = Text(start_, end);
     if (kind_ == PieceKind::kStatement && shape_.sets_strings() && !piece.too_long) {
-      standard_strings_ = SettingAfter(text);
+      next_standard_strings = SettingAfter(text);
     }
   }
   (*sink_)(piece, text);
+  standard_strings_ = next_standard_strings;
   start_ = end;
   dropped_ = false;
   dropped_lines_ = 0;

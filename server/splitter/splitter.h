@@ -85,6 +85,9 @@ class Splitter {
   uint64_t resume_line() const { return resume_.line; }
   bool resume_standard_conforming_strings() const { return resume_.standard_strings; }
 
+  // In a sink: the setting under which the piece was read.
+  bool standard_conforming_strings() const { return standard_strings_; }
+
   // What is kept of the open piece.
   uint64_t buffered_bytes() const { return carry_.size() + tag_.size(); }
 

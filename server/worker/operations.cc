@@ -160,7 +160,10 @@ class JobRun {
       }
     }
     if (Asked(channel::kOpNormalize) && !NormalizesParsedTree()) {
-      AddError(channel::kOpNormalize, *RefuseParserOptions());
+      AddError(channel::kOpNormalize,
+               MakeGrammarError(Reason::kUnsupportedOption,
+                                "only statements can be normalized: leave the parse mode at the "
+                                "default"));
     }
     if (Asked(channel::kOpScan)) Scan();
     if (Asked(channel::kOpSplit) && !SplitsWithParser()) SplitWithoutParser();
@@ -169,13 +172,13 @@ class JobRun {
 
   bool SplitsWithParser() const { return header_.split_method == channel::SplitMethod::kParser; }
 
-  bool NormalizesParsedTree() const { return !RefuseParserOptions(); }
+  bool NormalizesParsedTree() const { return parser_options_.mode == grammar::ParseMode::kDefault; }
 
   // The operations that share one raw parse.
   void ParsedTreeOperations() {
-    uint32_t sharing = header_.operations & (channel::kOpParse | channel::kOpFingerprint |
-                                             channel::kOpFormat | channel::kOpSummarize |
-                                             channel::kOpCheck);
+    uint32_t sharing =
+        header_.operations & (channel::kOpParse | channel::kOpFingerprint | channel::kOpFormat |
+                              channel::kOpSummarize | channel::kOpCheck);
     if (SplitsWithParser()) sharing |= header_.operations & channel::kOpSplit;
     if (NormalizesParsedTree()) sharing |= header_.operations & channel::kOpNormalize;
     if (sharing == 0) return;
@@ -553,7 +556,7 @@ class JobRun {
 
   const JobHeader& header_;
   grammar::ByteSink* const pieces_;  // null: the tree is a section
-  const std::string_view text_;  // a NUL stands behind it
+  const std::string_view text_;      // a NUL stands behind it
   const std::string_view comments_;
   const text::Encoding encoding_;
   const grammar::ParserOptions parser_options_;

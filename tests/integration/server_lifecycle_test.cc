@@ -19,6 +19,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "pgparsed/errors.h"
+#include "pgparsed/v1/admin.grpc.pb.h"
 #include "pgparsed/v1/parser.grpc.pb.h"
 #include "test_server.h"
 
@@ -223,31 +224,22 @@ TEST(ServerLog, NeverHoldsTheQuery) {
   EXPECT_NE(server.server->Log().find("{\"time\""), std::string::npos);
 }
 
-TEST(ServerStreams, ThatAreUnimplementedSaySoWithOneErrorInfo) {
-  test::TestServer server = test::StartTestServer();
+TEST(ServerAdmin, IsUnimplementedWithOneErrorInfo) {
+  test::TestServer server = test::StartTestServer({"--admin"});
   ASSERT_NE(server.client, nullptr);
-  const auto stub = v1::ParserService::NewStub(
+  const auto stub = v1::AdminService::NewStub(
       grpc::CreateChannel(server.server->address(), grpc::InsecureChannelCredentials()));
-  const auto expect_unimplemented = [](const grpc::Status& status) {
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-    google::rpc::Status details;
-    ASSERT_TRUE(details.ParseFromString(status.error_details()));
-    ASSERT_EQ(details.details_size(), 1);
-    google::rpc::ErrorInfo info;
-    ASSERT_TRUE(details.details(0).UnpackTo(&info));
-    EXPECT_EQ(info.reason(), "UNIMPLEMENTED");
-    EXPECT_EQ(info.domain(), "pgparsed");
-  };
-  {
-    grpc::ClientContext context;
-    expect_unimplemented(stub->ParseScript(&context)->Finish());
-  }
-  {
-    grpc::ClientContext context;
-    v1::AggregateWorkloadResponse response;
-    auto writer = stub->AggregateWorkload(&context, &response);
-    expect_unimplemented(writer->Finish());
-  }
+  grpc::ClientContext context;
+  v1::GetStatsResponse response;
+  const grpc::Status status = stub->GetStats(&context, {}, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  google::rpc::Status details;
+  ASSERT_TRUE(details.ParseFromString(status.error_details()));
+  ASSERT_EQ(details.details_size(), 1);
+  google::rpc::ErrorInfo info;
+  ASSERT_TRUE(details.details(0).UnpackTo(&info));
+  EXPECT_EQ(info.reason(), "UNIMPLEMENTED");
+  EXPECT_EQ(info.domain(), "pgparsed");
 }
 
 }  // namespace

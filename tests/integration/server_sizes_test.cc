@@ -71,7 +71,9 @@ TEST_F(ServerSizes, TheReferenceJobComesWholeAsProtobuf) {
 
 TEST_F(ServerSizes, AResultOverTheLimitSaysHowLargeItIsAndWhatToUse) {
   const absl::Status status =
-      client().Parse(Parse(ReferenceJob(), 0, v1::TREE_FORMAT_JSON)).status();
+      client()
+          .Parse(Parse(ReferenceJob(), 0, v1::TREE_FORMAT_JSON), {.join_chunks = false})
+          .status();
   EXPECT_EQ(ReasonOf(status), Reason::kResultTooLarge);
   EXPECT_GT(std::stoull(ErrorMetadataOf(status)["bytes"]), 64u << 20);
   EXPECT_NE(ErrorMetadataOf(status)["use"].find("ParseChunked"), std::string::npos);

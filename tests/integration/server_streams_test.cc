@@ -32,10 +32,10 @@ using testing::IsEmpty;
 constexpr uint64_t kMaxChunk = 1u << 20;
 constexpr auto kGenerous = std::chrono::seconds(60);
 
-// About 0.5 MB of SQL for each thousand, 10 MB of JSON.
-std::string LargeQuery(int thousands) {
+// About 1 MB of SQL and 10 MB of JSON for each unit.
+std::string LargeQuery(int units) {
   std::string sql = "SELECT 1";
-  for (int i = 0; i < thousands * 1000; ++i) {
+  for (int i = 0; i < units * 35'000; ++i) {
     absl::StrAppend(&sql, ", a", i, " + 'é text ", i, "' AS b", i);
   }
   return sql + " FROM t";
@@ -200,7 +200,7 @@ class ServerChunked : public StreamsTest {
 TEST_F(ServerChunked, TreesAreThoseOfParse) {
   Start();
   for (const uint32_t grammar : test::Grammars(*server_.client)) {
-    for (const std::string& sql : {std::string("SELECT 1"), std::string(), LargeQuery(3)}) {
+    for (const std::string& sql : {std::string("SELECT 1"), std::string(), LargeQuery(1)}) {
       for (const v1::TreeFormat format :
            {v1::TREE_FORMAT_JSON, v1::TREE_FORMAT_PROTOBUF, v1::TREE_FORMAT_COLUMNAR}) {
         for (const v1::Conversion conversion :
@@ -219,7 +219,9 @@ TEST_F(ServerChunked, TreesAreThoseOfParse) {
           EXPECT_FALSE(chunked.trailer.has_timing());
           for (size_t i = 0; i < chunked.chunks.size(); ++i) {
             EXPECT_LE(chunked.chunks[i], kMaxChunk);
-            if (i + 1 < chunked.chunks.size()) EXPECT_EQ(chunked.chunks[i], kMaxChunk);
+            if (i + 1 < chunked.chunks.size()) {
+              EXPECT_GT(chunked.chunks[i], kMaxChunk - (64 << 10)) << "nearly full";
+            }
           }
           if (format == v1::TREE_FORMAT_COLUMNAR) {
             v1::ColumnarTree tree;
@@ -249,8 +251,9 @@ TEST_F(ServerChunked, TheTrailerHasTheTimeWhenAskedForAndJsonIsTheDefault) {
 
 TEST_F(ServerChunked, ATreeMayBeLargerThanAUnaryAnswer) {
   Start({"--max-unary-result-bytes=100000"});
-  const std::string sql = LargeQuery(5);
-  EXPECT_EQ(ReasonOf(server_.client->ParseJson(sql).status()), Reason::kResultTooLarge);
+  const std::string sql = LargeQuery(1);
+  EXPECT_EQ(ReasonOf(server_.client->ParseJson(sql, {.join_chunks = false}).status()),
+            Reason::kResultTooLarge);
   for (const v1::TreeFormat format :
        {v1::TREE_FORMAT_JSON, v1::TREE_FORMAT_PROTOBUF, v1::TREE_FORMAT_COLUMNAR}) {
     const Chunked chunked = ParseChunked(Request(sql, 0, format));
@@ -262,7 +265,7 @@ TEST_F(ServerChunked, ATreeMayBeLargerThanAUnaryAnswer) {
 
 TEST_F(ServerChunked, AProtobufTreeOverItsLimitIsRefused) {
   Start({"--max-chunked-protobuf-bytes=1048576", "--max-unary-result-bytes=100000"});
-  const Chunked chunked = ParseChunked(Request(LargeQuery(20), 0, v1::TREE_FORMAT_PROTOBUF));
+  const Chunked chunked = ParseChunked(Request(LargeQuery(1), 0, v1::TREE_FORMAT_PROTOBUF));
   EXPECT_EQ(ReasonOf(chunked.status), Reason::kResultTooLarge);
   EXPECT_FALSE(chunked.begins_with_header);
 }
@@ -500,8 +503,7 @@ TEST_F(ServerBatch, NothingIsLostWhileWorkersAreKilled) {
   int next = 0;
   v1::BatchResponse answer;
   while (stream->Read(&answer)) {
-    EXPECT_EQ(answer.results().errors_size(), 0)
-        << answer.results().errors(0).ShortDebugString();
+    EXPECT_EQ(answer.results().errors_size(), 0) << answer.results().errors(0).ShortDebugString();
     for (const std::string& text : answer.results().normalized()) {
       EXPECT_EQ(text, absl::StrCat("SELECT a", next++, " FROM t WHERE b IN ($1, $2)"));
     }
@@ -580,8 +582,7 @@ TEST_F(ServerBatch, ChunksMayBeLargerThanTheLargestQuery) {
 
 TEST_F(ServerBatch, AStreamWithoutChunksEndsWell) {
   Start();
-  for (const auto& requests :
-       {std::vector<v1::BatchRequest>{}, {Options({v1::OPERATION_CHECK})}}) {
+  for (const auto& requests : {std::vector<v1::BatchRequest>{}, {Options({v1::OPERATION_CHECK})}}) {
     const auto [answers, status] = Batch(requests);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_THAT(answers, IsEmpty());
@@ -602,7 +603,9 @@ TEST_F(ServerBatch, ACancelledOneFreesTheWorkers) {
     stream->Write(Options({v1::OPERATION_PARSE, v1::OPERATION_FORMAT}));
     for (int i = 0; i < round; ++i) stream->Write(Chunk(queries));
     v1::BatchResponse answer;
-    if (round % 2 == 1) EXPECT_TRUE(stream->Read(&answer));
+    if (round % 2 == 1) {
+      EXPECT_TRUE(stream->Read(&answer));
+    }
     context.TryCancel();
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
@@ -633,8 +636,8 @@ TEST_F(ServerBatch, AServerThatDrainsFinishesTheStreamsThatAreOpen) {
   stream->Write(Chunk({"SELECT 1"}));
   ASSERT_TRUE(stream->Read(&answer));
   kill(pid(), SIGTERM);
-  ASSERT_TRUE(Eventually(
-      [&] { return server_.server->Log().find("draining") != std::string::npos; }));
+  ASSERT_TRUE(
+      Eventually([&] { return server_.server->Log().find("draining") != std::string::npos; }));
   stream->Write(Chunk({"SELECT 2"}));
   ASSERT_TRUE(stream->Read(&answer));
   EXPECT_EQ(answer.first_index(), 1u);

@@ -131,7 +131,9 @@ TEST_F(ServiceItemStreamTest, AnswersComeInTheOrderOfTheChunks) {
   for (int i = 0; i < kChunks; ++i) {
     EXPECT_EQ(answers[i].chunk, i);
     EXPECT_EQ(answers[i].texts.size(), i == 0 ? 1u : i % 7 == 0 ? 300u : 1u + i % 3);
-    if (answers[i].texts.size() > 1) EXPECT_EQ(answers[i].texts[0], std::to_string(i));
+    if (answers[i].texts.size() > 1) {
+      EXPECT_EQ(answers[i].texts[0], std::to_string(i));
+    }
   }
 }
 
@@ -305,9 +307,8 @@ TEST_F(ServiceItemStreamTest, CallbacksMayHoldTheStreamAndCancelIt) {
     holder->stream = stream_;
     static const std::string kText = "a";
     for (int i = 0; i < 20; ++i) {
-      stream_->Add({kText}, nullptr, [holder](const absl::StatusOr<ItemAnswer>&) {
-        holder->stream->Cancel();
-      });
+      stream_->Add({kText}, nullptr,
+                   [holder](const absl::StatusOr<ItemAnswer>&) { holder->stream->Cancel(); });
     }
   }
   stream_ = nullptr;
