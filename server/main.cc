@@ -57,9 +57,11 @@ int Run(const Options& options) {
   }
   StartLogging(options.log);
 
-  for (const grpc_door::ListenAddress& address : options.server.listen) {
-    if (absl::Status status = grpc_door::CheckListenAddress(address); !status.ok()) {
-      return Fail(status, kExitOptions);
+  for (const auto* listen : {&options.server.listen, &options.admin.listen}) {
+    for (const grpc_door::ListenAddress& address : *listen) {
+      if (absl::Status status = grpc_door::CheckListenAddress(address); !status.ok()) {
+        return Fail(status, kExitOptions);
+      }
     }
   }
   absl::StatusOr<std::unique_ptr<pool::Pool>> pool = pool::Pool::Start(options.pool);
@@ -68,6 +70,16 @@ int Run(const Options& options) {
   absl::StatusOr<std::unique_ptr<grpc_door::Server>> server =
       grpc_door::Server::Start(options.server, backend);
   if (!server.ok()) return Fail(server.status(), kExitStart);
+
+  std::unique_ptr<grpc_door::Server> admin;
+  if (!options.admin.listen.empty()) {
+    auto started = grpc_door::Server::StartAdmin(options.admin, **pool);
+    if (!started.ok()) return Fail(started.status(), kExitStart);
+    admin = *std::move(started);
+    for (const grpc_door::ListenAddress& address : admin->addresses()) {
+      spdlog::info("AdminService on {}", address.ToString());
+    }
+  }
 
   std::unique_ptr<http_door::HttpServer> http;
   std::atomic<bool> draining = false;
@@ -96,6 +108,7 @@ int Run(const Options& options) {
   absl::SleepFor(options.drain_delay);
   const absl::Time deadline = absl::Now() + options.drain_timeout;
   (*server)->Shutdown(deadline);
+  if (admin != nullptr) admin->Shutdown(deadline);
   (*pool)->Drain(deadline);
   spdlog::info("stopped");
   return 0;

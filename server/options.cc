@@ -96,11 +96,11 @@ bool ParseBytes(std::string_view input, uint64_t min, uint64_t max, uint64_t& va
 }
 
 void AddBytes(CLI::App& app, const std::string& flag, const std::string& text, uint64_t min,
-              uint64_t max, uint64_t& value) {
+              uint64_t max, uint64_t& value, const std::string& default_text = "") {
   Add(
       app, flag, text,
       [&value, min, max](const std::string& input) { return ParseBytes(input, min, max, value); },
-      "SIZE", FormatBytes(value),
+      "SIZE", default_text.empty() ? FormatBytes(value) : default_text,
       absl::StrCat("a size from ", FormatBytes(min), " to ", FormatBytes(max),
                    "; write it like 64KiB or 16MiB"));
 }
@@ -114,6 +114,21 @@ void AddNumber(CLI::App& app, const std::string& flag, const std::string& text, 
       },
       "NUMBER", default_text.empty() ? absl::StrCat(value) : default_text,
       absl::StrCat("a number from ", min, " to ", max));
+}
+
+// "jemalloc", or "17=jemalloc" for one grammar.
+bool ParseAllocator(std::string_view text, pool::PoolOptions& options) {
+  const size_t equals = text.find('=');
+  const std::string_view name = equals == std::string_view::npos ? text : text.substr(equals + 1);
+  if (name != "system" && name != "jemalloc" && name != "mimalloc") return false;
+  if (equals == std::string_view::npos) {
+    options.allocator = name;
+    return true;
+  }
+  uint32_t major = 0;
+  if (!absl::SimpleAtoi(text::ToAbsl(text.substr(0, equals)), &major)) return false;
+  options.allocators[major] = name;
+  return true;
 }
 
 // The command line, with an argument in front for each option that the environment gives and the
@@ -187,8 +202,13 @@ ParsedOptions ParseOptions(int argc, char** argv) {
       [&](const std::string& input) { return ParseMode(input, options.server.unix_mode); }, "OCTAL",
       "660", "octal permission bits; write them like 660")
       ->group("Listening");
-  app.add_flag("--admin", options.server.admin, "Offer AdminService to everyone who can connect")
-      ->envname("PGPARSED_ADMIN")
+  std::vector<std::string> admin_listen;
+  app.add_option(
+         "--admin-listen", admin_listen,
+         "Offer AdminService here, to everyone who can connect; the same kinds of addresses")
+      ->envname("PGPARSED_ADMIN_LISTEN")
+      ->delimiter(',')
+      ->type_name("ADDRESS")
       ->group("Listening");
 
   std::string http_listen;
@@ -212,10 +232,24 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   AddDuration(app, "--grammar-idle-timeout",
               "Stop a grammar other than the default after so long without a request",
               options.pool.grammar_idle_timeout);
-  AddBytes(app, "--worker-memory-limit", "Most memory of one worker", 64u << 20, 1ull << 40,
-           options.pool.worker_memory_limit);
-  for (const char* flag :
-       {"--default-grammar", "--workers", "--grammar-idle-timeout", "--worker-memory-limit"}) {
+  AddBytes(app, "--worker-memory-limit",
+           "Most memory of one worker: a request that needs more is PARSER_MEMORY_LIMIT", 64u << 20,
+           1ull << 40, options.pool.worker_memory_limit,
+           "2GiB, or its share of the cgroup's limit");
+  AddBytes(app, "--worker-memory-budget",
+           "What a worker without a request may keep: one that has more is replaced", 16u << 20,
+           1ull << 40, options.pool.worker_memory_budget,
+           "64MiB, or its share of the cgroup's limit");
+  std::vector<std::string> allocators;
+  app.add_option("--allocator", allocators,
+                 "The allocator of workers: system, jemalloc or mimalloc; 17=jemalloc for one "
+                 "grammar; several with commas between")
+      ->envname("PGPARSED_ALLOCATOR")
+      ->delimiter(',')
+      ->type_name("[GRAMMAR=]NAME")
+      ->default_str(options.pool.allocator);
+  for (const char* flag : {"--default-grammar", "--workers", "--grammar-idle-timeout",
+                           "--worker-memory-limit", "--worker-memory-budget", "--allocator"}) {
     app.get_option(flag)->group("Workers");
   }
 
@@ -230,8 +264,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   AddBytes(app, "--max-batch-bytes", "Bytes of a chunk of a stream", 1u << 10, 256u << 20,
            options.limits.max_batch_bytes);
   AddNumber(app, "--max-chunks-in-flight",
-            "Chunks of a stream that are worked on or not yet sent; 0: two for each worker", 0, 1024,
-            options.limits.max_chunks_in_flight, "two for each worker");
+            "Chunks of a stream that are worked on or not yet sent; 0: two for each worker", 0,
+            1024, options.limits.max_chunks_in_flight, "two for each worker");
   AddDuration(app, "--max-stall",
               "Longest wait for a client that takes nothing of a ParseChunked answer",
               options.pool.max_stall);
@@ -240,10 +274,10 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   AddNumber(app, "--max-queue-length", "Requests of a grammar that may wait for a worker", 1,
             1'000'000, options.pool.max_queue_length);
   AddDuration(app, "--max-queue-time", "Longest wait for a worker", options.pool.max_queue_time);
-  for (const char* flag : {"--max-query-bytes", "--max-unary-result-bytes", "--max-chunked-protobuf-bytes",
-                           "--max-batch-queries", "--max-batch-bytes", "--max-chunks-in-flight",
-                           "--max-stall", "--max-job-time", "--max-queue-length",
-                           "--max-queue-time"}) {
+  for (const char* flag :
+       {"--max-query-bytes", "--max-unary-result-bytes", "--max-chunked-protobuf-bytes",
+        "--max-batch-queries", "--max-batch-bytes", "--max-chunks-in-flight", "--max-stall",
+        "--max-job-time", "--max-queue-length", "--max-queue-time"}) {
     app.get_option(flag)->group("Limits");
   }
 
@@ -291,27 +325,48 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     return refuse(absl::StrCat(error.what(), " (pgparsed --help lists the options)"));
   }
 
-  for (const std::string& text : listen) {
-    absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(text);
-    if (!address.ok()) return refuse(text::ToStd(address.status().message()));
-    if (!address->is_loopback() && !allow_plaintext) {
-      return refuse(
-          absl::StrCat("--listen=", text,
-                       " is open to the network and nothing would be encrypted: listen on "
-                       "loopback or a Unix socket, or say --allow-plaintext"));
+  const auto add_listeners = [&](std::string_view flag, const std::vector<std::string>& texts,
+                                 std::vector<grpc_door::ListenAddress>& addresses) -> std::string {
+    for (const std::string& text : texts) {
+      absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(text);
+      if (!address.ok()) return std::string(address.status().message());
+      if (!address->is_loopback() && !allow_plaintext) {
+        return absl::StrCat(text::ToAbsl(flag), "=", text,
+                            " is open to the network and nothing would be encrypted: listen on "
+                            "loopback or a Unix socket, or say --allow-plaintext");
+      }
+      addresses.push_back(*std::move(address));
     }
-    options.server.listen.push_back(*std::move(address));
+    return std::string();
+  };
+  for (const std::string& refusal :
+       {add_listeners("--listen", listen, options.server.listen),
+        add_listeners("--admin-listen", admin_listen, options.admin.listen)}) {
+    if (!refusal.empty()) return refuse(refusal);
   }
+  options.admin.unix_mode = options.server.unix_mode;
   if (!http_listen.empty()) {
     absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(http_listen);
     if (!address.ok()) return refuse(text::ToStd(address.status().message()));
     if (address->is_unix()) return refuse("--http-listen takes host:port, no Unix socket");
     if (!address->is_loopback() && !allow_plaintext) {
-      return refuse(absl::StrCat("--http-listen=", http_listen,
-                                 " is open to the network and nothing would be encrypted: listen on "
-                                 "loopback, or say --allow-plaintext"));
+      return refuse(
+          absl::StrCat("--http-listen=", http_listen,
+                       " is open to the network and nothing would be encrypted: listen on "
+                       "loopback, or say --allow-plaintext"));
     }
     options.http = {.host = address->host, .port = address->port};
+  }
+  for (const std::string& text : allocators) {
+    if (!ParseAllocator(text, options.pool)) {
+      return refuse(absl::StrCat("--allocator=", text,
+                                 " is not system, jemalloc or mimalloc, nor one of these behind a "
+                                 "grammar, like 17=jemalloc"));
+    }
+  }
+  if (options.pool.worker_memory_limit != 0 &&
+      options.pool.worker_memory_budget > options.pool.worker_memory_limit) {
+    return refuse("--worker-memory-budget is more than --worker-memory-limit");
   }
   if (options.pool.max_job_time < absl::Milliseconds(1)) {
     return refuse("--max-job-time must be at least 1ms");

@@ -26,6 +26,7 @@ struct Options {
   service::Limits limits;
   LogOptions log;
   http_door::HttpOptions http;
+  grpc_door::ServerOptions admin;  // without listeners: no AdminService
   // After SIGTERM: how long health says NOT_SERVING before new calls are refused, so that load
   // balancers notice; then how long calls in flight may take.
   absl::Duration drain_delay = absl::ZeroDuration();

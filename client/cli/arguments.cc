@@ -138,7 +138,7 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& flag, uint32_t most,
       ->option_text("N");
 }
 
-std::chrono::milliseconds ReadTimeout(const std::string& text) {
+std::chrono::milliseconds ReadTime(const char* flag, const std::string& text) {
   absl::Duration duration;
   double seconds = 0;
   if (absl::SimpleAtod(text, &seconds)) {
@@ -148,8 +148,7 @@ std::chrono::milliseconds ReadTimeout(const std::string& text) {
   }
   if (!(duration >= absl::ZeroDuration() && duration <= absl::Hours(24))) {
     throw CLI::ValidationError(
-        "--timeout",
-        absl::StrCat("\"", text, "\" is not a time from 0 to 24h, like 5, 2.5 or 500ms"));
+        flag, absl::StrCat("\"", text, "\" is not a time from 0 to 24h, like 5, 2.5 or 500ms"));
   }
   // A time that rounds to zero must not become "no limit".
   if (duration > absl::ZeroDuration()) duration = std::max(duration, absl::Milliseconds(1));
@@ -163,8 +162,9 @@ void AddServerOptions(CLI::App& app, Arguments& arguments, bool with_grammar) {
       ->group(kServerGroup);
   app.add_option_function<std::string>(
          "--timeout",
-         [&arguments](const std::string& text) { arguments.timeout = ReadTimeout(text); },
-         "The longest wait, in seconds or with a unit; 0: none\n(default 30); batch, script and workload take their time")
+         [&arguments](const std::string& text) { arguments.timeout = ReadTime("--timeout", text); },
+         "The longest wait, in seconds or with a unit; 0: none\n(default 30); batch, script and "
+         "workload take their time")
       ->option_text("TIME")
       ->group(kServerGroup);
   if (with_grammar) {
@@ -581,6 +581,22 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   CLI::App& grammars = add(Command::kGrammars, "grammars", "The grammars and limits of the server");
   AddServerOptions(grammars, arguments, false);
   AddJson(grammars, arguments);
+
+  CLI::App& stats = add(Command::kStats, "stats", "The workers, their memory and what they did");
+  AddServerOptions(stats, arguments, false);
+  AddJson(stats, arguments);
+  stats
+      .add_option_function<std::string>(
+          "--watch",
+          [&arguments](const std::string& text) {
+            arguments.watch = std::max(ReadTime("--watch", text.empty() ? "1" : text),
+                                       std::chrono::milliseconds(100));
+          },
+          "Look again and again, after TIME (default 1 second)")
+      ->option_text("[TIME]")
+      ->expected(0, 1)
+      ->group(kOutputGroup);
+  stats.footer("--address is what the server's --admin-listen says.");
 
   CLI::App& schema = add(Command::kSchema, "schema", "The protobuf schema of a grammar's trees");
   AddChoice<SchemaFormat>(

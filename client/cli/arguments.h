@@ -32,6 +32,7 @@ enum class Command {
   kWorkload,
   kGrammars,
   kSchema,
+  kStats,
 };
 
 enum class ParseFormat { kJson, kProtobuf, kColumnar, kTree };
@@ -57,6 +58,7 @@ struct Arguments {
   // The output.
   bool json = false;
   bool timing = false;
+  std::optional<std::chrono::milliseconds> watch;  // of stats: the pause between two looks
   v1::PositionEncoding positions = v1::POSITION_ENCODING_UTF8;
 
   // The operations' own.
@@ -75,8 +77,8 @@ struct Arguments {
   uint32_t truncate_limit = 0;
   SchemaFormat schema_format = SchemaFormat::kProto;
   QueryFormat query_format = QueryFormat::kLines;
-  bool check = false;  // script: errors only
-  bool quiet = false;  // no progress and no summary
+  bool check = false;                   // script: errors only
+  bool quiet = false;                   // no progress and no summary
   std::optional<size_t> chunk_queries;  // batch: at most so many in a chunk
 
   // workload

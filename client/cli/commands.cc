@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "cli/diagnostic.h"
 #include "cli/item_results.h"
 #include "cli/json_output.h"
+#include "cli/stats_table.h"
 #include "cli/stream_commands.h"
 #include "cli/tables.h"
 #include "cli/tree_view.h"
@@ -65,6 +67,7 @@ class Run {
   absl::Status Comments();
   absl::Status Summarize();
   absl::Status Grammars();
+  absl::Status Stats();
   absl::Status Schema();
 
  private:
@@ -342,6 +345,23 @@ absl::Status Run::Grammars() {
   return absl::OkStatus();
 }
 
+// With --watch until the reader goes away, or Ctrl-C.
+absl::Status Run::Stats() {
+  for (;;) {
+    const auto stats = client_.GetStats();
+    if (!stats.ok()) return stats.status();
+    std::string text = arguments_.json ? ToJson(*stats) + "\n" : StatsTable(*stats);
+    constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
+    if (arguments_.watch && !arguments_.json) {
+      if (out_.is_terminal()) out_.Write(kClearScreen);
+      if (!out_.is_terminal()) text += "\n";
+    }
+    if (!out_.Write(text) || !arguments_.watch) return absl::OkStatus();
+    if (absl::Status status = out_.Finish(); !status.ok()) return status;
+    std::this_thread::sleep_for(*arguments_.watch);
+  }
+}
+
 absl::Status Run::Schema() {
   const bool binary = arguments_.schema_format == SchemaFormat::kDescriptor;
   const auto response = client_.GetGrammarSchema(Make<v1::GetGrammarSchemaRequest>());
@@ -376,7 +396,8 @@ std::optional<Place> PlaceOf(const absl::Status& status, const Arguments& argume
 }  // namespace
 
 bool NeedsInput(Command command) {
-  return command != Command::kGrammars && command != Command::kSchema && !IsStreamCommand(command);
+  return command != Command::kGrammars && command != Command::kSchema &&
+         command != Command::kStats && !IsStreamCommand(command);
 }
 
 absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& client, Output& out,
@@ -413,6 +434,8 @@ absl::Status RunCommand(const Arguments& arguments, const Input& input, Client& 
       return run.Grammars();
     case Command::kSchema:
       return run.Schema();
+    case Command::kStats:
+      return run.Stats();
   }
   return MakeError(Reason::kInternal, "an unknown command");
 }

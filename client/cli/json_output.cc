@@ -319,6 +319,44 @@ std::string ToJson(const v1::AnalyzeResponse& response, std::string_view query,
   return std::move(object).Finish();
 }
 
+std::string ToJson(const v1::GetStatsResponse& response) {
+  Json workers = Json::array();
+  for (const v1::WorkerStats& worker : response.workers()) {
+    workers.push_back({{"grammar", worker.grammar()},
+                       {"pid", worker.pid()},
+                       {"jobs", worker.jobs()},
+                       {"rss_bytes", worker.rss_bytes()},
+                       {"pss_bytes", worker.pss_bytes()},
+                       {"allocated_bytes", worker.allocated_bytes()},
+                       {"resident_bytes", worker.resident_bytes()},
+                       {"retained_bytes", worker.retained_bytes()},
+                       {"channel_bytes", worker.channel_bytes()},
+                       {"busy", worker.busy()},
+                       {"age_ms", worker.age_ms()},
+                       {"allocator", worker.allocator()}});
+  }
+  Json recycles = Json::array();
+  for (const v1::RecycleCount& recycle : response.recycles()) {
+    recycles.push_back({{"grammar", recycle.grammar()},
+                        {"reason", recycle.reason()},
+                        {"count", recycle.count()}});
+  }
+  Object object;
+  object.Add("workers", workers);
+  object.Add("recycles", recycles);
+  object.Add("queue_length", response.queue_length());
+  object.Add("jobs_done", response.jobs_done());
+  object.Add("jobs_retried", response.jobs_retried());
+  object.Add("jobs_refused", response.jobs_refused());
+  object.Add("cache_hits", response.cache_hits());
+  object.Add("cache_misses", response.cache_misses());
+  object.Add("cache_bytes", response.cache_bytes());
+  object.Add("front_rss_bytes", response.front_rss_bytes());
+  object.Add("front_pss_bytes", response.front_pss_bytes());
+  object.Add("uptime_ms", response.uptime_ms());
+  return std::move(object).Finish();
+}
+
 std::string ToJson(const v1::ListGrammarsResponse& response) {
   Json grammars = Json::array();
   for (const v1::Grammar& grammar : response.grammars()) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "pgparsed/v1/admin.pb.h"
 #include "pgparsed/v1/grammar.pb.h"
 #include "pgparsed/v1/parser.pb.h"
 #include "pgparsed/v1/streams.pb.h"
@@ -36,6 +37,7 @@ std::string ToJson(const v1::AnalyzeResponse& response, std::string_view query,
                    v1::PositionEncoding positions);
 std::string ToJson(const v1::ListGrammarsResponse& response);
 std::string ToJson(const v1::GetGrammarSchemaResponse& response);
+std::string ToJson(const v1::GetStatsResponse& response);
 
 // An item of a stream: `head` comes first (names, and values that are JSON already), then the
 // results of the operations that did not fail, under the names that analyze has, then "errors".

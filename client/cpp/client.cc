@@ -134,6 +134,9 @@ PGPARSED_UNARY(parser, ParserStub, Summarize)
 PGPARSED_UNARY(parser, ParserStub, Analyze)
 PGPARSED_UNARY(grammar, GrammarStub, ListGrammars)
 PGPARSED_UNARY(grammar, GrammarStub, GetGrammarSchema)
+PGPARSED_UNARY(admin, AdminStub, GetStats)
+PGPARSED_UNARY(admin, AdminStub, RecycleWorkers)
+PGPARSED_UNARY(admin, AdminStub, PurgeMemory)
 
 #undef PGPARSED_UNARY
 

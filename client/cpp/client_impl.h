@@ -15,6 +15,7 @@
 #include "cpp/query_text.h"
 #include "cpp/rpc_errors.h"
 #include "pgparsed/client.h"
+#include "pgparsed/v1/admin.grpc.pb.h"
 #include "pgparsed/v1/grammar.grpc.pb.h"
 #include "pgparsed/v1/parser.grpc.pb.h"
 #include "text/utf8.h"
@@ -40,11 +41,13 @@ class Client::Impl {
  public:
   using ParserStub = v1::ParserService::StubInterface;
   using GrammarStub = v1::GrammarService::StubInterface;
+  using AdminStub = v1::AdminService::StubInterface;
 
   Impl(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
       : options_(std::move(options)),
         parser_(v1::ParserService::NewStub(channel)),
-        grammar_(v1::GrammarService::NewStub(channel)) {}
+        grammar_(v1::GrammarService::NewStub(channel)),
+        admin_(v1::AdminService::NewStub(channel)) {}
 
   ~Impl() {
     calls_.CancelAll();
@@ -54,6 +57,7 @@ class Client::Impl {
   const ClientOptions& options() const { return options_; }
   ParserStub& parser() { return *parser_; }
   GrammarStub& grammar() { return *grammar_; }
+  AdminStub& admin() { return *admin_; }
 
   template <typename Stub, typename Request, typename Response>
   absl::StatusOr<Response> Call(Stub& stub,
@@ -175,6 +179,7 @@ class Client::Impl {
   const ClientOptions options_;
   const std::unique_ptr<ParserStub> parser_;
   const std::unique_ptr<GrammarStub> grammar_;
+  const std::unique_ptr<AdminStub> admin_;
   client::CallSet calls_;
 };
 

@@ -38,6 +38,7 @@
 #include "absl/status/statusor.h"
 #include "pgparsed/errors.h"
 #include "pgparsed/streams.h"
+#include "pgparsed/v1/admin.pb.h"
 #include "pgparsed/v1/grammar.pb.h"
 #include "pgparsed/v1/parser.pb.h"
 #include "pgparsed/v1/streams.pb.h"
@@ -248,6 +249,28 @@ class Client {
   void GetGrammarSchemaAsync(v1::GetGrammarSchemaRequest request,
                              Callback<v1::GetGrammarSchemaResponse> callback,
                              const CallOptions& options = {});
+
+  // --- AdminService ----------------------------------------------------------------------------
+  // Of a server's --admin-listen address. Elsewhere kUnimplemented.
+
+  // The counters of the pool and the memory of each process.
+  absl::StatusOr<v1::GetStatsResponse> GetStats(const v1::GetStatsRequest& request = {},
+                                                const CallOptions& options = {});
+  void GetStatsAsync(v1::GetStatsRequest request, Callback<v1::GetStatsResponse> callback,
+                     const CallOptions& options = {});
+
+  // Replaces workers, one after the other.
+  absl::StatusOr<v1::RecycleWorkersResponse> RecycleWorkers(
+      const v1::RecycleWorkersRequest& request = {}, const CallOptions& options = {});
+  void RecycleWorkersAsync(v1::RecycleWorkersRequest request,
+                           Callback<v1::RecycleWorkersResponse> callback,
+                           const CallOptions& options = {});
+
+  // Gives free memory back to the system.
+  absl::StatusOr<v1::PurgeMemoryResponse> PurgeMemory(const v1::PurgeMemoryRequest& request = {},
+                                                      const CallOptions& options = {});
+  void PurgeMemoryAsync(v1::PurgeMemoryRequest request, Callback<v1::PurgeMemoryResponse> callback,
+                        const CallOptions& options = {});
 
   // --- Shortcuts -------------------------------------------------------------------------------
   // The common calls with ClientOptions::grammar and every other option at its default. They block

@@ -35,9 +35,9 @@
 // ------
 // A tree that is asked for in pieces (kFlagTreeInPieces) leaves through the windows while the job
 // runs: the worker fills window 0, 1, … in turn and says how many bytes it has (SlotControl::
-// piece_bytes, which is 0 while a window is free); the front lends it out and sets it back to 0 when
-// nobody reads it any more. With no window free the worker waits: so neither side ever holds more of
-// the tree than the windows.
+// piece_bytes, which is 0 while a window is free); the front lends it out and sets it back to 0
+// when nobody reads it any more. With no window free the worker waits: so neither side ever holds
+// more of the tree than the windows.
 //
 // Doorbells
 // ---------
@@ -64,9 +64,9 @@
 //   it punches holes in the file        they read as zeros
 //   it maps the file executable or      MFD_NOEXEC_SEAL where the kernel has it; the descriptor is
 //   executes it                         closed after mapping and the sandbox allows no execve
-//   it fills a window that is lent      the front knows by its own flags which windows are lent, and
-//   out                                 reads them in turn only
-//   it rings without end                the front's thread that feeds this worker wakes up for
+//   it fills a window that is lent      the front knows by its own flags which windows are lent,
+//   and out                                 reads them in turn only it rings without end the
+//   front's thread that feeds this worker wakes up for
 //                                       nothing, until the job's time is over
 //   it does not ring, clears the        the job's time runs out; and the front's own wake-ups (the
 //   sleeping flag, or moves the         worker died, the job was cancelled) ignore the flag, while
@@ -126,9 +126,13 @@ struct ControlPage {
   int32_t front_pid = 0;
   uint32_t worker_spin_ns = 0;  // 0: do not spin
 
-  Doorbell worker_bell;                 // rung by the front, slept on by the worker
-  Doorbell front_bell;                  // the other way round
-  std::atomic<uint32_t> last_words{0};  // a LastWords
+  Doorbell worker_bell;                      // rung by the front, slept on by the worker
+  Doorbell front_bell;                       // the other way round
+  std::atomic<uint32_t> last_words{0};       // a LastWords
+  std::atomic<uint32_t> purge_wanted{0};     // by the front, which then rings
+  std::atomic<uint64_t> allocated_bytes{0};  // MemoryReport, by the worker
+  std::atomic<uint64_t> resident_bytes{0};
+  std::atomic<uint64_t> retained_bytes{0};
   SlotControl slots[kMaxSlots];
 };
 

@@ -382,6 +382,19 @@ void FrontEnd::WakeUp() {
   memory_->WakeTaker();
 }
 
+void FrontEnd::AskForPurge() {
+  ControlPage& control = memory_->control();
+  control.purge_wanted.store(1, std::memory_order_release);
+  Ring(control.worker_bell);
+}
+
+MemoryReport FrontEnd::memory_report() const {
+  const ControlPage& control = memory_->control();
+  return {.allocated = control.allocated_bytes.load(std::memory_order_relaxed),
+          .resident = control.resident_bytes.load(std::memory_order_relaxed),
+          .retained = control.retained_bytes.load(std::memory_order_relaxed)};
+}
+
 LastWords FrontEnd::last_words() const {
   const uint32_t words = memory_->control().last_words.load(std::memory_order_acquire);
   switch (words) {

@@ -100,6 +100,12 @@ class FrontEnd {
   // Makes the waiting thread ask its `give_up`.
   void WakeUp();
 
+  // Asks the worker to give its free memory back, when it has no job, and to report again.
+  void AskForPurge();
+
+  // What the worker last reported: what it says.
+  MemoryReport memory_report() const;
+
   // What the worker left before it died.
   LastWords last_words() const;
 

@@ -4,9 +4,10 @@
 //
 // A job is a JobHeader, then the text (SQL, or the tree for Deparse), then the comments for
 // Deparse (see below). A job of several items has their texts in a row instead, a NUL behind each,
-// and in place of the comments the length of each as a u32. An answer is an AnswerHeader, then sections: SectionHeader, payload, padding
-// to 8 bytes (sections.h writes and reads them). What is written back to front stands at the end of
-// the answer region: the tail, a section without a header of its own.
+// and in place of the comments the length of each as a u32. An answer is an AnswerHeader, then
+// sections: SectionHeader, payload, padding to 8 bytes (sections.h writes and reads them). What is
+// written back to front stands at the end of the answer region: the tail, a section without a
+// header of its own.
 //
 // Security: the front trusts nothing of an answer. Every struct is copied out of shared memory
 // once, then checked, and only the copy is used. A worker trusts the front.
@@ -17,7 +18,7 @@
 
 namespace pgparsed::channel {
 
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 
 // Bits of JobHeader::operations. A job does one or several of them.
 enum Operation : uint32_t {
@@ -145,7 +146,8 @@ enum class SectionKind : uint32_t {
   kItemFormatted = 46,
   kItemComments = 47,
   kItemSummaries = 48,
-  kItemErrors = 49,  // ItemErrorRecord, then a kError payload, padding to 8 bytes; in ascending order
+  kItemErrors =
+      49,  // ItemErrorRecord, then a kError payload, padding to 8 bytes; in ascending order
 };
 
 struct AnswerHeader {

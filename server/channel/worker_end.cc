@@ -36,15 +36,31 @@ class MappedWorkerEnd final : public WorkerEnd {
         answer_region_(control_.answer_bytes),
         spin_(control_.worker_spin_ns) {}
 
-  Job NextJob() override {
+  Job NextJob(absl::FunctionRef<void()> tend) override {
+    bool tended = false;
     for (;;) {
       const uint32_t seen = control_.worker_bell.rings.load(std::memory_order_seq_cst);
       if (const auto slot = TakeRequested()) return JobIn(*slot);
+      if (control_.purge_wanted.exchange(0, std::memory_order_acquire) != 0) {
+        tend();
+        continue;
+      }
       const auto rung = [&] {
         return control_.worker_bell.rings.load(std::memory_order_acquire) != seen;
       };
-      if (!spin_.Until(rung)) SleepOn(control_.worker_bell, seen, kForever);
+      if (spin_.Until(rung)) continue;
+      SleepOn(control_.worker_bell, seen, tended ? kForever : kIdleAfterNs);
+      if (!tended && !rung()) {
+        tend();
+        tended = true;
+      }
     }
+  }
+
+  void Report(const MemoryReport& report) override {
+    control_.allocated_bytes.store(report.allocated, std::memory_order_relaxed);
+    control_.resident_bytes.store(report.resident, std::memory_order_relaxed);
+    control_.retained_bytes.store(report.retained, std::memory_order_relaxed);
   }
 
   std::span<std::byte> NextPiece(size_t used) override {

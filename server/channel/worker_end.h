@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "channel/message.h"
 
@@ -26,8 +27,18 @@ enum class LastWords : uint32_t {
   kFatalSignal = 3,    // SIGSEGV and such, not from the stack
 };
 
+// What a worker's allocator says of itself, in bytes. The front shows it and decides nothing by it.
+struct MemoryReport {
+  uint64_t allocated = 0;  // in use
+  uint64_t resident = 0;   // held from the system
+  uint64_t retained = 0;   // kept without memory behind it
+};
+
 class WorkerEnd {
  public:
+  // A worker that has had no job for so long tends its memory.
+  static constexpr uint64_t kIdleAfterNs = 100'000'000;
+
   // Maps the channel behind `fd`. The mapping stays until the end of the process.
   static absl::StatusOr<std::unique_ptr<WorkerEnd>> Open(int fd);
   virtual ~WorkerEnd() = default;
@@ -40,13 +51,20 @@ class WorkerEnd {
     std::span<std::byte> answer;
   };
 
-  // Blocks until there is a job. nullopt-like end: never returns after the front closed, because
-  // the process dies with it (PDEATHSIG).
-  virtual Job NextJob() = 0;
+  // Blocks until there is a job. Never returns after the front closed, because the process dies
+  // with it (PDEATHSIG). Calls `tend` meanwhile: once when the worker is idle, and whenever the
+  // front asks for it.
+  virtual Job NextJob(absl::FunctionRef<void()> tend) = 0;
+  Job NextJob() {
+    return NextJob([] {});
+  }
 
-  // Tells the front that the first `used` bytes of the last window hold a piece (0: nothing yet) and
-  // gives the next window that is free, of kPieceBytes. Blocks until there is one. For a job with
-  // kFlagTreeInPieces; its answer must stay below the windows.
+  // Tells the front.
+  virtual void Report(const MemoryReport& report) = 0;
+
+  // Tells the front that the first `used` bytes of the last window hold a piece (0: nothing yet)
+  // and gives the next window that is free, of kPieceBytes. Blocks until there is one. For a job
+  // with kFlagTreeInPieces; its answer must stay below the windows.
   virtual std::span<std::byte> NextPiece(size_t used) = 0;
 
   // The first `used` bytes of the last window are the last piece.

@@ -75,12 +75,12 @@ class BatchCall final : public BidiStream {
       sync::MutexLock lock(mutex_);
       ++chunks_;
     }
-    stream_.items->Add(
-        *std::move(queries), std::move(owner),
-        [self = shared_from_this(), this, first, count](absl::StatusOr<service::ItemAnswer> answer) {
-          if (!answer.ok()) return Fail(answer.status());
-          Send(Encode(first, count, *std::move(answer)));
-        });
+    stream_.items->Add(*std::move(queries), std::move(owner),
+                       [self = shared_from_this(), this, first,
+                        count](absl::StatusOr<service::ItemAnswer> answer) {
+                         if (!answer.ok()) return Fail(answer.status());
+                         Send(Encode(first, count, *std::move(answer)));
+                       });
     // Last: from here on the next message may come, on another thread.
     bool read = false;
     {
@@ -94,18 +94,18 @@ class BatchCall final : public BidiStream {
   absl::Status CheckSize(const std::vector<std::string_view>& queries, uint64_t bytes) const {
     const service::Limits& limits = backend_.limits();
     if (queries.size() > limits.max_batch_queries) {
-      absl::Status status = MakeError(
-          Reason::kInvalidRequest,
-          absl::StrCat("a chunk has more than the ", limits.max_batch_queries,
-                       " queries that this server takes; send smaller chunks"));
+      absl::Status status =
+          MakeError(Reason::kInvalidRequest,
+                    absl::StrCat("a chunk has more than the ", limits.max_batch_queries,
+                                 " queries that this server takes; send smaller chunks"));
       AddErrorMetadata(status, "limit", absl::StrCat(limits.max_batch_queries));
       return status;
     }
     if (queries.size() > 1 && bytes > limits.max_batch_bytes) {
-      absl::Status status = MakeError(
-          Reason::kInvalidRequest,
-          absl::StrCat("a chunk has ", bytes, " bytes and this server takes ",
-                       limits.max_batch_bytes, "; send smaller chunks"));
+      absl::Status status =
+          MakeError(Reason::kInvalidRequest,
+                    absl::StrCat("a chunk has ", bytes, " bytes and this server takes ",
+                                 limits.max_batch_bytes, "; send smaller chunks"));
       AddErrorMetadata(status, "limit", absl::StrCat(limits.max_batch_bytes));
       return status;
     }
@@ -162,7 +162,7 @@ class BatchCall final : public BidiStream {
 
   sync::Mutex mutex_;
   std::shared_ptr<service::ItemStream> running_ ABSL_GUARDED_BY(mutex_);  // for who cancels it
-  uint32_t chunks_ ABSL_GUARDED_BY(mutex_) = 0;  // not yet sent
+  uint32_t chunks_ ABSL_GUARDED_BY(mutex_) = 0;                           // not yet sent
   bool held_back_ ABSL_GUARDED_BY(mutex_) = false;
   bool last_chunk_came_ ABSL_GUARDED_BY(mutex_) = false;
 };

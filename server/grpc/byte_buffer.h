@@ -28,8 +28,8 @@ grpc::ByteBuffer EncodeAnswer(const google::protobuf::MessageLite& message,
                               const std::vector<service::RawField>& raw,
                               const std::shared_ptr<void>& lease);
 
-// Encodes an answer to items of a stream: the message, and behind it `field`, which holds the joined
-// `columns` (service/item_results.h). They move into the buffer.
+// Encodes an answer to items of a stream: the message, and behind it `field`, which holds the
+// joined `columns` (service/item_results.h). They move into the buffer.
 grpc::ByteBuffer EncodeColumns(const google::protobuf::MessageLite& message, int field,
                                std::vector<std::string> columns);
 

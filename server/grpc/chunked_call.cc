@@ -34,8 +34,8 @@ class ChunkedCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
         !status.ok()) {
       return Fail(status);
     }
-    format_ = request.format() == v1::TREE_FORMAT_UNSPECIFIED ? v1::TREE_FORMAT_JSON
-                                                              : request.format();
+    format_ =
+        request.format() == v1::TREE_FORMAT_UNSPECIFIED ? v1::TREE_FORMAT_JSON : request.format();
     requested_grammar_ = request.grammar();
     want_timing_ = request.want_timing();
     std::shared_ptr<pool::JobHandle> handle = backend_.CallInPieces(

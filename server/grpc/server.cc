@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpc/services.h"
+#include "pgparsed/v1/admin.grpc.pb.h"
 #include "pgparsed/v1/grammar.grpc.pb.h"
 #include "pgparsed/v1/parser.grpc.pb.h"
 
@@ -23,12 +24,17 @@ namespace {
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(const ServerOptions& options, service::Backend& backend)
+  // Health is told for each service by its full name.
+  struct NamedService {
+    std::string name;
+    std::unique_ptr<grpc::Service> service;
+  };
+
+  ServerImpl(const ServerOptions& options, const char* flag, std::vector<NamedService> services)
       : options_(options),
+        flag_(flag),
         addresses_(options.listen),
-        parser_(MakeParserService(backend)),
-        grammar_(MakeGrammarService(backend)),
-        admin_(options.admin ? MakeAdminService() : nullptr) {}
+        services_(std::move(services)) {}
 
   ~ServerImpl() override {
     if (server_ == nullptr) return;
@@ -36,15 +42,13 @@ class ServerImpl final : public Server {
     server_->Wait();
   }
 
-  absl::Status Listen(const service::Limits& limits) {
+  absl::Status Listen(uint64_t max_request_bytes) {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
     // Two servers must not share a port unknowingly: the second one fails instead.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.SetMaxReceiveMessageSize(static_cast<int>(
-        std::max(limits.max_query_bytes + service::kMaxCommentBytes, limits.max_batch_bytes) +
-        service::kRequestOverheadBytes));
+    builder.SetMaxReceiveMessageSize(static_cast<int>(max_request_bytes));
     builder.SetMaxSendMessageSize(-1);
     // Clients may ping every 30 s, with and without calls (https://grpc.io/docs/guides/keepalive/).
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 20'000);
@@ -55,9 +59,7 @@ class ServerImpl final : public Server {
       builder.AddListeningPort(addresses_[i].ToString(), grpc::InsecureServerCredentials(),
                                &ports[i]);
     }
-    builder.RegisterService(parser_.get());
-    builder.RegisterService(grammar_.get());
-    if (admin_ != nullptr) builder.RegisterService(admin_.get());
+    for (const NamedService& named : services_) builder.RegisterService(named.service.get());
 
     // Nobody else may connect before the mode of the sockets is set.
     const mode_t mask = umask(0177);
@@ -66,7 +68,7 @@ class ServerImpl final : public Server {
     for (size_t i = 0; i < addresses_.size(); ++i) {
       if (server_ == nullptr || ports[i] == 0) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "cannot listen on ", addresses_[i].ToString(), ": choose another with --listen"));
+            "cannot listen on ", addresses_[i].ToString(), ": choose another with ", flag_));
       }
       if (!addresses_[i].is_unix()) {
         addresses_[i].port = static_cast<uint16_t>(ports[i]);
@@ -93,15 +95,13 @@ class ServerImpl final : public Server {
     grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
     if (health == nullptr) return;
     health->SetServingStatus(serving);
-    health->SetServingStatus(v1::ParserService::service_full_name(), serving);
-    health->SetServingStatus(v1::GrammarService::service_full_name(), serving);
+    for (const NamedService& named : services_) health->SetServingStatus(named.name, serving);
   }
 
   const ServerOptions options_;
+  const char* const flag_;  // that the addresses came with
   std::vector<ListenAddress> addresses_;
-  const std::unique_ptr<grpc::Service> parser_;
-  const std::unique_ptr<grpc::Service> grammar_;
-  const std::unique_ptr<grpc::Service> admin_;
+  const std::vector<NamedService> services_;
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -109,8 +109,26 @@ class ServerImpl final : public Server {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                       service::Backend& backend) {
-  auto server = std::make_unique<ServerImpl>(options, backend);
-  if (absl::Status status = server->Listen(backend.limits()); !status.ok()) return status;
+  std::vector<ServerImpl::NamedService> services;
+  services.push_back({v1::ParserService::service_full_name(), MakeParserService(backend)});
+  services.push_back({v1::GrammarService::service_full_name(), MakeGrammarService(backend)});
+  auto server = std::make_unique<ServerImpl>(options, "--listen", std::move(services));
+  const service::Limits& limits = backend.limits();
+  const uint64_t largest =
+      std::max(limits.max_query_bytes + service::kMaxCommentBytes, limits.max_batch_bytes) +
+      service::kRequestOverheadBytes;
+  if (absl::Status status = server->Listen(largest); !status.ok()) return status;
+  return server;
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::StartAdmin(const ServerOptions& options,
+                                                           pool::Pool& pool) {
+  std::vector<ServerImpl::NamedService> services;
+  services.push_back({v1::AdminService::service_full_name(), MakeAdminService(pool)});
+  auto server = std::make_unique<ServerImpl>(options, "--admin-listen", std::move(services));
+  if (absl::Status status = server->Listen(service::kRequestOverheadBytes); !status.ok()) {
+    return status;
+  }
   return server;
 }
 

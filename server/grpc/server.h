@@ -16,8 +16,6 @@ struct ServerOptions {
   std::vector<ListenAddress> listen;
   // Permission bits of Unix sockets.
   uint32_t unix_mode = 0660;
-  // Offer AdminService.
-  bool admin = false;
 };
 
 class Server {
@@ -26,6 +24,10 @@ class Server {
   // the server. Errors are for the operator.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        service::Backend& backend);
+
+  // The same for AdminService alone, on the listeners of `options`.
+  static absl::StatusOr<std::unique_ptr<Server>> StartAdmin(const ServerOptions& options,
+                                                            pool::Pool& pool);
 
   virtual ~Server() = default;
 

@@ -1,5 +1,5 @@
 // The gRPC services. They hold no state but the backend; every method runs on gRPC's threads and
-// never blocks.
+// never blocks, but for those of AdminService.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,6 @@ namespace pgparsed::grpc_door {
 // The backend must outlive the service.
 std::unique_ptr<grpc::Service> MakeParserService(service::Backend& backend);
 std::unique_ptr<grpc::Service> MakeGrammarService(service::Backend& backend);
-std::unique_ptr<grpc::Service> MakeAdminService();
+std::unique_ptr<grpc::Service> MakeAdminService(pool::Pool& pool);
 
 }  // namespace pgparsed::grpc_door

@@ -6,7 +6,7 @@
 
 namespace pgparsed::grpc_door {
 
-grpc::Status FinishWith(const absl::Status& status, grpc::CallbackServerContext& context) {
+grpc::Status FinishWith(const absl::Status& status, grpc::ServerContextBase& context) {
   const google::rpc::Status rpc = service::ToRpcStatus(status);
   if (ReasonOf(status) == Reason::kOverloaded) {
     context.AddTrailingMetadata("grpc-retry-pushback-ms",

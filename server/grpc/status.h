@@ -10,6 +10,6 @@ namespace pgparsed::grpc_door {
 
 // `status` must not be OK. Adds the trailer grpc-retry-pushback-ms for kOverloaded, so that
 // clients with gRPC's own retries wait as well.
-grpc::Status FinishWith(const absl::Status& status, grpc::CallbackServerContext& context);
+grpc::Status FinishWith(const absl::Status& status, grpc::ServerContextBase& context);
 
 }  // namespace pgparsed::grpc_door

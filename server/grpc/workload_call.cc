@@ -52,9 +52,8 @@ class WorkloadCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
 
   absl::Status OnMessage(const grpc::ByteBuffer& message) {
     auto request = std::make_shared<WireMessage>(message);
-    const std::optional<WireField> part =
-        request->LastOf({Request::kOptionsFieldNumber, Request::kChunkFieldNumber,
-                         Request::kReportFieldNumber});
+    const std::optional<WireField> part = request->LastOf(
+        {Request::kOptionsFieldNumber, Request::kChunkFieldNumber, Request::kReportFieldNumber});
     if (!part) {
       return MakeError(Reason::kInvalidRequest,
                        "a message of the stream is empty or not a message of the contract; send "
@@ -84,17 +83,19 @@ class WorkloadCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
                        "the options are not a valid message of the contract");
     }
     std::weak_ptr<WorkloadCall> call = weak_from_this();
-    auto stream = service::WorkloadStream::Create(
-        backend_, options, absl::FromChrono(context_->deadline()),
-        {.done =
-             [call](absl::StatusOr<v1::WorkloadReport> report) {
-               if (const auto alive = call.lock()) alive->Done(std::move(report));
-             },
-         .room =
-             [call] {
-               const auto alive = call.lock();
-               if (alive != nullptr && !alive->over()) alive->StartRead(&alive->incoming_);
-             }});
+    auto stream =
+        service::WorkloadStream::Create(backend_, options, absl::FromChrono(context_->deadline()),
+                                        {.done =
+                                             [call](absl::StatusOr<v1::WorkloadReport> report) {
+                                               if (const auto alive = call.lock())
+                                                 alive->Done(std::move(report));
+                                             },
+                                         .room =
+                                             [call] {
+                                               const auto alive = call.lock();
+                                               if (alive != nullptr && !alive->over())
+                                                 alive->StartRead(&alive->incoming_);
+                                             }});
     if (!stream.ok()) return stream.status();
     stream_ = *std::move(stream);
     sync::MutexLock lock(mutex_);

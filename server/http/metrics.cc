@@ -3,10 +3,15 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "service/conversion_counters.h"
+#include "service/stats.h"
 
 namespace pgparsed::http_door {
 namespace {
@@ -36,19 +41,19 @@ MetricFamily Family(const char* name, const char* help, MetricType type) {
 }
 
 void AddConversions(const ConversionCounters& counters, std::vector<MetricFamily>& families) {
-  MetricFamily trees = Family("pgparsed_conversions_total",
-                              "Trees that were written (parse) or read (deparse), by path",
-                              MetricType::Counter);
-  MetricFamily seconds = Family(
-      "pgparsed_conversion_seconds_total",
-      "Time of the conversion: writing trees for parse, printing SQL for deparse",
-      MetricType::Counter);
-  MetricFamily parse_seconds = Family(
-      "pgparsed_conversion_parse_seconds_total",
-      "Time before it, of the same jobs: the raw parse, or reading the tree for deparse",
-      MetricType::Counter);
-  MetricFamily bytes = Family("pgparsed_conversion_bytes_total", "Bytes of the answers",
-                              MetricType::Counter);
+  MetricFamily trees =
+      Family("pgparsed_conversions_total",
+             "Trees that were written (parse) or read (deparse), by path", MetricType::Counter);
+  MetricFamily seconds =
+      Family("pgparsed_conversion_seconds_total",
+             "Time of the conversion: writing trees for parse, printing SQL for deparse",
+             MetricType::Counter);
+  MetricFamily parse_seconds =
+      Family("pgparsed_conversion_parse_seconds_total",
+             "Time before it, of the same jobs: the raw parse, or reading the tree for deparse",
+             MetricType::Counter);
+  MetricFamily bytes =
+      Family("pgparsed_conversion_bytes_total", "Bytes of the answers", MetricType::Counter);
   const std::pair<ConversionCounters::Operation, const char*> operations[] = {
       {ConversionCounters::kParse, "parse"}, {ConversionCounters::kDeparse, "deparse"}};
   const std::pair<channel::TreeFormat, const char*> formats[] = {
@@ -61,16 +66,15 @@ void AddConversions(const ConversionCounters& counters, std::vector<MetricFamily
     for (const auto& [operation, operation_name] : operations) {
       for (const auto& [format, format_name] : formats) {
         for (const auto& [path, path_name] : paths) {
-          const bool exists = format != channel::TreeFormat::kColumnar ||
-                              (path == ConversionCounters::kDirect &&
-                               operation == ConversionCounters::kParse);
+          const bool exists =
+              format != channel::TreeFormat::kColumnar ||
+              (path == ConversionCounters::kDirect && operation == ConversionCounters::kParse);
           if (!exists) continue;
           const Labels labels = {{"grammar", std::to_string(grammar)},
                                  {"operation", operation_name},
                                  {"format", format_name},
                                  {"path", path_name}};
-          const ConversionCounters::Values& values =
-              counters.Of(grammar, operation, format, path);
+          const ConversionCounters::Values& values = counters.Of(grammar, operation, format, path);
           Add(trees, labels, static_cast<double>(values.trees.load()));
           Add(seconds, labels, static_cast<double>(values.convert_ns.load()) / 1e9);
           Add(parse_seconds, labels, static_cast<double>(values.parse_ns.load()) / 1e9);
@@ -114,12 +118,72 @@ void AddPool(const pool::Pool& pool, std::vector<MetricFamily>& families) {
   families.push_back(std::move(workers));
 }
 
+void AddMemory(const pool::Pool& pool, std::vector<MetricFamily>& families) {
+  const v1::GetStatsResponse stats = service::CollectStats(pool, absl::Now());
+  MetricFamily front =
+      Family("pgparsed_front_memory_bytes", "Memory of the front", MetricType::Gauge);
+  Add(front, {{"kind", "rss"}}, static_cast<double>(stats.front_rss_bytes()));
+  Add(front, {{"kind", "pss"}}, static_cast<double>(stats.front_pss_bytes()));
+  families.push_back(std::move(front));
+
+  // By grammar, not by process: a label for each process would make a new series at each restart.
+  MetricFamily memory = Family("pgparsed_workers_memory_bytes",
+                               "Memory of all workers of a grammar: resident, proportional; what "
+                               "their allocator has in use, "
+                               "holds and keeps without backing; and of their channels",
+                               MetricType::Gauge);
+  MetricFamily largest =
+      Family("pgparsed_worker_memory_largest_bytes",
+             "Resident memory of the largest worker of a grammar", MetricType::Gauge);
+  MetricFamily processes =
+      Family("pgparsed_worker_processes", "Worker processes, spares included", MetricType::Gauge);
+  struct Sum {
+    double rss = 0, pss = 0, allocated = 0, resident = 0, retained = 0, channel = 0, largest = 0;
+    double processes = 0;
+  };
+  std::map<uint32_t, Sum> sums;
+  for (const pool::GrammarStatus& grammar : pool.Grammars()) sums[grammar.major];
+  for (const v1::WorkerStats& worker : stats.workers()) {
+    Sum& sum = sums[worker.grammar()];
+    sum.rss += static_cast<double>(worker.rss_bytes());
+    sum.pss += static_cast<double>(worker.pss_bytes());
+    sum.allocated += static_cast<double>(worker.allocated_bytes());
+    sum.resident += static_cast<double>(worker.resident_bytes());
+    sum.retained += static_cast<double>(worker.retained_bytes());
+    sum.channel += static_cast<double>(worker.channel_bytes());
+    sum.largest = std::max(sum.largest, static_cast<double>(worker.rss_bytes()));
+    ++sum.processes;
+  }
+  for (const auto& [grammar, sum] : sums) {
+    const std::string major = std::to_string(grammar);
+    const std::pair<const char*, double> kinds[] = {
+        {"rss", sum.rss},           {"pss", sum.pss},           {"allocated", sum.allocated},
+        {"resident", sum.resident}, {"retained", sum.retained}, {"channel", sum.channel}};
+    for (const auto& [kind, value] : kinds) {
+      Add(memory, {{"grammar", major}, {"kind", kind}}, value);
+    }
+    Add(largest, {{"grammar", major}}, sum.largest);
+    Add(processes, {{"grammar", major}}, sum.processes);
+  }
+  MetricFamily recycles =
+      Family("pgparsed_worker_recycles_total",
+             "Worker processes that were replaced or stopped, by reason", MetricType::Counter);
+  for (const v1::RecycleCount& recycle : stats.recycles()) {
+    Add(recycles, {{"grammar", std::to_string(recycle.grammar())}, {"reason", recycle.reason()}},
+        static_cast<double>(recycle.count()));
+  }
+  for (MetricFamily* family : {&memory, &largest, &processes, &recycles}) {
+    families.push_back(std::move(*family));
+  }
+}
+
 }  // namespace
 
 std::string MetricsText(const service::Backend& backend, const pool::Pool& pool) {
   std::vector<MetricFamily> families;
   AddConversions(backend.conversions(), families);
   AddPool(pool, families);
+  AddMemory(pool, families);
   return prometheus::TextSerializer().Serialize(families);
 }
 

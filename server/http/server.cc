@@ -51,8 +51,8 @@ class HttplibServer final : public HttpServer {
       port = -1;
     }
     if (port < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("cannot listen for HTTP on ", options.host, ":",
-                                                     options.port,
+      return absl::InvalidArgumentError(absl::StrCat("cannot listen for HTTP on ", options.host,
+                                                     ":", options.port,
                                                      ": choose another with --http-listen"));
     }
     port_ = static_cast<uint16_t>(port);

@@ -1,6 +1,7 @@
 // What the pool counts. Each value may be read at any time; together they are no snapshot.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 

@@ -14,6 +14,11 @@ GrammarGroup::GrammarGroup(uint32_t grammar, std::string worker_path, uint32_t w
   status_.major = grammar;
 }
 
+void GrammarGroup::OnStart(std::shared_ptr<WorkerProcess> process) {
+  sync::MutexLock lock(mutex_);
+  processes_.push_back(std::move(process));
+}
+
 bool GrammarGroup::OnReady(WorkerProcess& process, GrammarStatus description) {
   sync::MutexLock lock(mutex_);
   // OnDeath comes after dead() is set, so one of the two sees the other.
@@ -32,6 +37,7 @@ bool GrammarGroup::OnReady(WorkerProcess& process, GrammarStatus description) {
 
 bool GrammarGroup::OnDeath(WorkerProcess& process) {
   sync::MutexLock lock(mutex_);
+  std::erase_if(processes_, [&](const auto& other) { return other.get() == &process; });
   if (!process.counted_ready) return false;
   process.counted_ready = false;
   --ready_;
@@ -72,6 +78,16 @@ GrammarStatus GrammarGroup::status() const {
   GrammarStatus status = status_;
   status.workers = std::min(ready_, workers_);
   return status;
+}
+
+uint32_t GrammarGroup::ready_with_spares() const {
+  sync::MutexLock lock(mutex_);
+  return ready_;
+}
+
+std::vector<std::shared_ptr<WorkerProcess>> GrammarGroup::processes() const {
+  sync::MutexLock lock(mutex_);
+  return processes_;
 }
 
 uint32_t GrammarGroup::ready() const {

@@ -5,10 +5,13 @@
 // WorkerProcess's and the channel's are leaves. A job's `done` is called with none of them held.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -35,6 +38,9 @@ class GrammarGroup {
   const std::string path;
   const std::shared_ptr<JobQueue> queue;
 
+  // A process was started. Kept until its death.
+  void OnStart(std::shared_ptr<WorkerProcess> process) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // A worker introduced itself. False if it has died since.
   bool OnReady(WorkerProcess& process, GrammarStatus description) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -53,6 +59,13 @@ class GrammarGroup {
   GrammarStatus status() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Ready workers, spares left out.
   uint32_t ready() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // The same with spares.
+  uint32_t ready_with_spares() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Every process that runs, ready or not.
+  std::vector<std::shared_ptr<WorkerProcess>> processes() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // How often a process was replaced or stopped, by RecycleReason.
+  std::array<std::atomic<uint64_t>, kRecycleReasons> recycles{};
 
  private:
   const uint32_t workers_;
@@ -61,6 +74,7 @@ class GrammarGroup {
   GrammarStatus status_ ABSL_GUARDED_BY(mutex_);
   bool described_ ABSL_GUARDED_BY(mutex_) = false;
   uint32_t ready_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<WorkerProcess>> processes_ ABSL_GUARDED_BY(mutex_);
   uint32_t failures_in_a_row_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string last_failure_ ABSL_GUARDED_BY(mutex_);
 };

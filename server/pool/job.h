@@ -41,9 +41,9 @@ class JobHandle {
   virtual void Cancel() = 0;
 };
 
-// Takes the tree of a job with channel::kFlagTreeInPieces, in order, before `done` is called, on the
-// same thread; must not block. The lease keeps the view; while all windows of the channel are lent
-// the worker waits. A job that is run again after its worker died goes on where it was.
+// Takes the tree of a job with channel::kFlagTreeInPieces, in order, before `done` is called, on
+// the same thread; must not block. The lease keeps the view; while all windows of the channel are
+// lent the worker waits. A job that is run again after its worker died goes on where it was.
 using PieceTaker = std::function<void(std::string_view piece, std::shared_ptr<void> lease)>;
 
 struct Job {

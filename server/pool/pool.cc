@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -11,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "pgparsed/errors.h"
+#include "pool/cgroup_limits.h"
 #include "pool/counters.h"
-#include "pool/cpu_quota.h"
 #include "pool/crash_memory.h"
 #include "pool/grammar_group.h"
 #include "pool/job_queue.h"
@@ -31,6 +32,18 @@ constexpr uint32_t kSpinNanos = 20'000;
 // Spinning pays only where every worker and its feeder have a CPU, and the callers one more. With
 // fewer it took a tenth of the throughput and made no call faster (2 CPUs, 1 and 2 workers).
 uint32_t SpinNanos(uint32_t cpus, uint32_t workers) { return cpus > 2 * workers ? kSpinNanos : 0; }
+
+constexpr uint64_t kMostMemory = 2ull << 30;
+constexpr uint64_t kMostKept = 64ull << 20;
+constexpr uint64_t kLeastShare = 16ull << 20;
+
+// `most`, or less in a cgroup: the part of its memory that one of `processes` may have.
+uint64_t Share(uint64_t most, double part, uint32_t processes) {
+  const std::optional<uint64_t> limit = AvailableMemory();
+  if (!limit) return most;
+  const double share = static_cast<double>(*limit) * part / processes;
+  return std::clamp(static_cast<uint64_t>(share), kLeastShare, most);
+}
 
 // How long Start waits for the default grammar's workers after the first.
 constexpr std::chrono::seconds kStartTimeout{15};
@@ -66,6 +79,10 @@ class WorkerPool final : public Pool {
   uint32_t Workers() const override { return workers_; }
   bool Ready() const override { return groups_.at(default_grammar_)->ready() > 0; }
   PoolCounters Counters() const override;
+  std::vector<WorkerStatus> WorkerStatuses() const override;
+  std::vector<RecycleCount> Recycles() const override;
+  uint32_t RecycleWorkers(uint32_t grammar) override;
+  void PurgeMemory(uint32_t grammar) override;
   void Drain(absl::Time deadline) override;
 
  private:
@@ -94,13 +111,17 @@ absl::Status WorkerPool::ChooseDefault() {
 }
 
 absl::Status WorkerPool::Launch() {
-  auto files = FindWorkerFiles(options_.worker_dir);
+  auto files = FindWorkerFiles(options_.worker_dir, [this](uint32_t major) {
+    const auto chosen = options_.allocators.find(major);
+    return chosen != options_.allocators.end() ? chosen->second : options_.allocator;
+  });
   if (!files.ok()) return files.status();
   auto signal = WakeSignal::Create();
   if (!signal.ok()) return signal.status();
 
   const uint32_t cpus = AvailableCpus();
   const uint32_t workers = workers_;
+  const uint32_t processes = workers + options_.spare_workers;
   const JobQueue::Limits limits{.max_length = options_.max_queue_length,
                                 .max_bytes = options_.max_queue_bytes,
                                 .max_wait = ToSteady(options_.max_queue_time),
@@ -121,7 +142,12 @@ absl::Status WorkerPool::Launch() {
                           .grammar_idle_timeout = ToSteady(options_.grammar_idle_timeout),
                           .max_job_time = ToSteady(options_.max_job_time),
                           .max_stall = ToSteady(options_.max_stall),
-                          .worker_memory_limit = options_.worker_memory_limit,
+                          .worker_memory_limit = options_.worker_memory_limit != 0
+                                                     ? options_.worker_memory_limit
+                                                     : Share(kMostMemory, 0.75, processes),
+                          .worker_memory_budget = options_.worker_memory_budget != 0
+                                                      ? options_.worker_memory_budget
+                                                      : Share(kMostKept, 0.125, processes),
                           .channel = {.max_text_bytes = options_.max_text_bytes,
                                       .max_answer_bytes = options_.max_answer_bytes,
                                       .spin_ns = SpinNanos(cpus, workers)}},
@@ -198,6 +224,56 @@ PoolCounters WorkerPool::Counters() const {
   return counters;
 }
 
+std::vector<WorkerStatus> WorkerPool::WorkerStatuses() const {
+  std::vector<WorkerStatus> workers;
+  for (const auto& [major, group] : groups_) {
+    const std::string allocator = group->status().allocator;
+    for (const auto& process : group->processes()) {
+      workers.push_back({.grammar = major,
+                         .pid = process->pid(),
+                         .jobs = process->jobs_taken.load(std::memory_order_relaxed),
+                         .busy = process->busy.load(std::memory_order_relaxed),
+                         .age = absl::FromChrono(Clock::now() - process->started()),
+                         .allocator = allocator,
+                         .reported = process->channel().memory_report(),
+                         .channel_bytes = process->channel().AllocatedBytes()});
+    }
+  }
+  return workers;
+}
+
+std::vector<RecycleCount> WorkerPool::Recycles() const {
+  std::vector<RecycleCount> counts;
+  for (const auto& [major, group] : groups_) {
+    for (size_t i = 0; i < kRecycleReasons; ++i) {
+      counts.push_back({.grammar = major,
+                        .reason = static_cast<RecycleReason>(i),
+                        .count = group->recycles[i].load(std::memory_order_relaxed)});
+    }
+  }
+  return counts;
+}
+
+uint32_t WorkerPool::RecycleWorkers(uint32_t grammar) {
+  uint32_t count = 0;
+  for (const auto& [major, group] : groups_) {
+    if (grammar != 0 && grammar != major) continue;
+    for (const auto& process : group->processes()) {
+      process->replacement_wanted.store(true, std::memory_order_release);
+      ++count;
+    }
+  }
+  supervisor_->LookAround();
+  return count;
+}
+
+void WorkerPool::PurgeMemory(uint32_t grammar) {
+  for (const auto& [major, group] : groups_) {
+    if (grammar != 0 && grammar != major) continue;
+    for (const auto& process : group->processes()) process->channel().AskForPurge();
+  }
+}
+
 void WorkerPool::Drain(absl::Time deadline) {
   for (const auto& [major, group] : groups_) {
     group->queue->Close(
@@ -211,6 +287,22 @@ void WorkerPool::Drain(absl::Time deadline) {
 }
 
 }  // namespace
+
+std::string_view RecycleReasonName(RecycleReason reason) {
+  switch (reason) {
+    case RecycleReason::kCrash:
+      return "crash";
+    case RecycleReason::kMemory:
+      return "memory";
+    case RecycleReason::kTime:
+      return "time";
+    case RecycleReason::kIdle:
+      return "idle";
+    case RecycleReason::kRequest:
+      return "request";
+  }
+  return "";
+}
 
 absl::StatusOr<std::unique_ptr<Pool>> Pool::Start(PoolOptions options) {
   auto pool = std::make_unique<WorkerPool>(options);

@@ -8,14 +8,19 @@
 // Thread-safety: all methods may be called from any thread. Submit never blocks on a worker.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "channel/worker_end.h"
 #include "pool/job.h"
 
 namespace pgparsed::pool {
@@ -47,8 +52,17 @@ struct PoolOptions {
   uint64_t max_text_bytes = 17u << 20;
   // Address space; memory is taken for what an answer has.
   uint64_t max_answer_bytes = 257u << 20;
-  // A worker's address space for data may grow to this; then the job is kParserMemoryLimit.
-  uint64_t worker_memory_limit = 2ull << 30;
+  // The allocator of each grammar's workers by the name in its executable's name: "system" (also
+  // for grammars that are not here), "jemalloc", "mimalloc".
+  std::map<uint32_t, std::string> allocators;
+  std::string allocator = "system";  // of the others
+  // A worker's address space for data may grow to this; then the job is kParserMemoryLimit. 0: 2
+  // GiB, or less if three quarters of the cgroup's memory, divided among the default grammar's
+  // workers and spares, are less.
+  uint64_t worker_memory_limit = 0;
+  // What a worker without a job may keep: one that has more, and after a purge still, is replaced.
+  // 0: 64 MiB, or an eighth of the cgroup's memory, divided in the same way.
+  uint64_t worker_memory_budget = 0;
   // For how long a query that crashed a worker twice is refused, and how many are remembered.
   absl::Duration crash_memory = absl::Minutes(10);
   uint32_t crash_memory_entries = 4096;
@@ -64,6 +78,35 @@ struct GrammarStatus {
   uint32_t features = 0;  // channel::Feature
   bool is_default = false;
   uint32_t workers = 0;  // that can take jobs at this moment; spares are not counted
+};
+
+// One worker process.
+struct WorkerStatus {
+  uint32_t grammar = 0;
+  pid_t pid = 0;
+  uint64_t jobs = 0;  // that it was given
+  bool busy = false;
+  absl::Duration age;
+  std::string allocator;           // as it said itself
+  channel::MemoryReport reported;  // what its allocator said when it last had a pause
+  uint64_t channel_bytes = 0;      // of its channel, backed by memory
+};
+
+// Why processes were replaced.
+enum class RecycleReason : uint8_t {
+  kCrash,    // it died, or broke the channel's rules
+  kMemory,   // it kept more than its budget
+  kTime,     // its job's time was over
+  kIdle,     // its grammar was not in use
+  kRequest,  // an operator asked for it
+};
+inline constexpr size_t kRecycleReasons = 5;
+std::string_view RecycleReasonName(RecycleReason reason);
+
+struct RecycleCount {
+  uint32_t grammar = 0;
+  RecycleReason reason{};
+  uint64_t count = 0;
 };
 
 struct PoolCounters {
@@ -90,8 +133,8 @@ class Pool {
   // kParserCrashed for a remembered query). The handle may be dropped.
   virtual std::shared_ptr<JobHandle> Submit(Job job) = 0;
 
-  // Whether a job with this header, text and comments would be refused because it crashed the parser
-  // before. Next to free while no such job is remembered.
+  // Whether a job with this header, text and comments would be refused because it crashed the
+  // parser before. Next to free while no such job is remembered.
   virtual bool Remembers(const channel::JobHeader& header, std::string_view text,
                          std::string_view comments) = 0;
 
@@ -105,6 +148,17 @@ class Pool {
   virtual bool Ready() const = 0;
 
   virtual PoolCounters Counters() const = 0;
+
+  // Every worker process that runs, spares included.
+  virtual std::vector<WorkerStatus> WorkerStatuses() const = 0;
+  // Every grammar and reason.
+  virtual std::vector<RecycleCount> Recycles() const = 0;
+
+  // Has every worker of a grammar (0: of all) replaced, one after the other, each when it has no
+  // job and the others are ready. Returns how many.
+  virtual uint32_t RecycleWorkers(uint32_t grammar) = 0;
+  // Asks every worker of a grammar (0: of all) to give its free memory back when it has no job.
+  virtual void PurgeMemory(uint32_t grammar) = 0;
 
   // Refuses new jobs (kDraining), waits until queued and running ones are answered or `deadline`
   // has passed, then stops the workers.

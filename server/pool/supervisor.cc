@@ -8,12 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "absl/strings/str_cat.h"
+#include "pool/process_memory.h"
 
 namespace pgparsed::pool {
 namespace {
@@ -28,6 +30,31 @@ constexpr std::chrono::seconds kQuick{1};
 
 // SIGKILL does its work at once unless the machine is in great trouble.
 constexpr std::chrono::seconds kLongestReap{5};
+
+// At the memory of workers that had jobs.
+constexpr std::chrono::seconds kBetweenLooks{1};
+// Until the next worker of those that shall be replaced.
+constexpr milliseconds kRetirePause{10};
+
+// What a worker that was killed counts as; nullopt when the pool or a failed start killed it.
+std::optional<RecycleReason> RecycleReasonOf(KillReason reason) {
+  switch (reason) {
+    case KillReason::kNone:
+    case KillReason::kBadAnswer:
+      return RecycleReason::kCrash;
+    case KillReason::kTime:
+      return RecycleReason::kTime;
+    case KillReason::kMemory:
+      return RecycleReason::kMemory;
+    case KillReason::kRequest:
+      return RecycleReason::kRequest;
+    case KillReason::kStopped:
+      return RecycleReason::kIdle;
+    case KillReason::kBadStart:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 milliseconds Doubled(milliseconds first, uint32_t times, milliseconds most) {
   return std::min(most, first * (1 << std::min(times, 16u)));
@@ -83,7 +110,9 @@ void Supervisor::Stop() {
 void Supervisor::Run() {
   pthread_setname_np(pthread_self(), "supervisor");
   while (!stopping_.load(std::memory_order_acquire)) {
-    for (const auto& team : teams_) Reconcile(*team, Clock::now());
+    const Clock::time_point now = Clock::now();
+    for (const auto& team : teams_) Reconcile(*team, now);
+    if (now >= next_look_) next_look_ = now + kBetweenLooks;
     WaitForEvents(NextWake(Clock::now()));
   }
   KillAll(KillReason::kStopped);
@@ -112,9 +141,8 @@ void Supervisor::Reconcile(Team& team, Clock::time_point now) {
   while (team.seats.size() < wanted) {
     auto seat = std::make_unique<Seat>();
     seat->group = &group;
-    seat->handle = std::make_unique<WorkerHandle>(
-        WorkerHandle::Shared{group, crashes_, counters_, options_.max_job_time,
-                             options_.max_stall});
+    seat->handle = std::make_unique<WorkerHandle>(WorkerHandle::Shared{
+        group, crashes_, counters_, options_.max_job_time, options_.max_stall});
     team.seats.push_back(std::move(seat));
   }
   for (uint32_t i = 0; i < team.seats.size(); ++i) {
@@ -126,6 +154,60 @@ void Supervisor::Reconcile(Team& team, Clock::time_point now) {
     }
   }
   EndJobs(group);
+  if (wanted == 0) return;
+  if (now >= next_look_) LookAtMemory(team);
+  RetireOne(team);
+}
+
+bool Supervisor::WantsLook(const Seat& seat) {
+  if (seat.process == nullptr || seat.process->retiring()) return false;
+  return seat.purge_asked ||
+         seat.process->jobs_taken.load(std::memory_order_relaxed) != seat.jobs_seen;
+}
+
+void Supervisor::LookAtMemory(Team& team) {
+  for (const auto& seat : team.seats) {
+    if (!WantsLook(*seat) || seat->process->busy.load(std::memory_order_relaxed)) continue;
+    const uint32_t jobs = seat->process->jobs_taken.load(std::memory_order_relaxed);
+    const uint64_t kept = ReadAnonymousMemory(seat->process->pid()).value_or(0);
+    if (kept <= options_.worker_memory_budget) {
+      seat->jobs_seen = jobs;
+      seat->purge_asked = false;
+    } else if (!seat->purge_asked) {
+      seat->purge_asked = true;
+      seat->process->channel().AskForPurge();
+    } else if (CanSpareOne(team)) {
+      seat->purge_asked = false;
+      if (log_budget_.Take(Clock::now())) {
+        spdlog::info("worker replaced: grammar {}, pid {}: it keeps {} MiB, more than its budget",
+                     team.group->major, seat->process->pid(), kept >> 20);
+      }
+      seat->process->Retire(KillReason::kMemory);
+      team.group->queue->WakeAll();
+    }
+  }
+}
+
+// Whether all workers and spares are ready, and none is about to go.
+bool Supervisor::CanSpareOne(const Team& team) {
+  if (team.group->ready_with_spares() < team.wanted.load(std::memory_order_acquire)) return false;
+  return std::none_of(team.seats.begin(), team.seats.end(), [](const auto& seat) {
+    return seat->process != nullptr && seat->process->retiring();
+  });
+}
+
+void Supervisor::RetireOne(Team& team) {
+  for (const auto& seat : team.seats) {
+    if (seat->process == nullptr ||
+        !seat->process->replacement_wanted.load(std::memory_order_acquire)) {
+      continue;
+    }
+    if (!CanSpareOne(team)) return;
+    seat->process->replacement_wanted.store(false, std::memory_order_relaxed);
+    seat->process->Retire(KillReason::kRequest);
+    team.group->queue->WakeAll();
+    return;
+  }
 }
 
 void Supervisor::EndJobs(GrammarGroup& group) {
@@ -152,6 +234,9 @@ void Supervisor::Spawn(Seat& seat) {
         spdlog::info("worker started: grammar {}, pid {}", group.major, (*process)->pid());
       }
       seat.process = *std::move(process);
+      seat.jobs_seen = 0;
+      seat.purge_asked = false;
+      group.OnStart(seat.process);
       seat.handle->Give(seat.process);
       return;
     }
@@ -176,6 +261,9 @@ void Supervisor::OnDeath(Seat& seat) {
   if (reason == KillReason::kNone || reason == KillReason::kBadAnswer) {
     Counters::Add(counters_.workers_crashed);
   }
+  if (const auto recycled = RecycleReasonOf(reason)) {
+    Counters::Add(group.recycles[static_cast<size_t>(*recycled)]);
+  }
   epoll_ctl(epoll_, EPOLL_CTL_DEL, process->pidfd(), nullptr);
   process->Reap();
   const bool was_ready = group.OnDeath(*process);
@@ -183,7 +271,8 @@ void Supervisor::OnDeath(Seat& seat) {
   group.queue->WakeAll();
 
   const Clock::time_point now = Clock::now();
-  if (reason == KillReason::kStopped) {
+  if (reason == KillReason::kStopped || reason == KillReason::kMemory ||
+      reason == KillReason::kRequest) {
     seat.respawn_at = now;
     return;
   }
@@ -255,6 +344,13 @@ Supervisor::Clock::time_point Supervisor::NextWake(Clock::time_point now) const 
     const uint32_t wanted = team->wanted.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < wanted && i < team->seats.size(); ++i) {
       if (team->seats[i]->process == nullptr) wake = std::min(wake, team->seats[i]->respawn_at);
+    }
+    for (const auto& seat : team->seats) {
+      if (WantsLook(*seat)) wake = std::min(wake, next_look_);
+      if (seat->process != nullptr &&
+          seat->process->replacement_wanted.load(std::memory_order_acquire)) {
+        wake = std::min(wake, now + kRetirePause);
+      }
     }
     if (wanted > 0 && team->group->major != options_.default_grammar) {
       wake = std::min(wake, now + std::max<Clock::duration>(options_.grammar_idle_timeout / 8,

@@ -9,6 +9,11 @@
 // back (10 ms, doubled up to 5 s), and workers that keep dying within a second of their start
 // without a job (up to 250 ms): a query that kills its workers must not slow down the others.
 //
+// Memory. A second or so after a worker had jobs its memory is looked at. One that keeps more than
+// its budget is asked to purge; if that did not help it is replaced, when it has no job and all
+// others, the spare included, are ready. So are workers whose replacement an operator wants, one
+// after the other.
+//
 // Spares. A grammar that is in use has a process more than run jobs at a time (Options::spares). It
 // is ready like the others, and the queue lets only so many run at once: so when a worker dies the
 // spare goes on in its place at once, while the dead one's replacement starts.
@@ -47,6 +52,7 @@ class Supervisor {
     Clock::duration max_job_time{};
     Clock::duration max_stall{};
     uint64_t worker_memory_limit = 0;
+    uint64_t worker_memory_budget = 0;
     channel::ChannelOptions channel;
   };
 
@@ -64,6 +70,9 @@ class Supervisor {
   // How many processes a grammar shall have, spares included. Takes effect soon.
   void SetWanted(uint32_t grammar, uint32_t workers);
 
+  // Something that it does not hear of by itself has changed.
+  void LookAround() { signal_->Set(); }
+
   // Kills and reaps every worker, ends what is left in the queues (which must be closed and
   // abandoned), and the thread. Blocks until then. Once more does nothing.
   void Stop();
@@ -77,6 +86,8 @@ class Supervisor {
     Clock::time_point respawn_at{};
     uint32_t failed_starts = 0;  // in a row
     uint32_t quick_deaths = 0;   // in a row
+    uint32_t jobs_seen = 0;      // when the memory was last looked at
+    bool purge_asked = false;    // and nothing was looked at since
   };
   struct Team {
     GrammarGroup* group = nullptr;
@@ -87,6 +98,10 @@ class Supervisor {
   void Run();
   void Reconcile(Team& team, Clock::time_point now);
   void EndJobs(GrammarGroup& group);
+  void LookAtMemory(Team& team);
+  void RetireOne(Team& team);
+  static bool WantsLook(const Seat& seat);
+  static bool CanSpareOne(const Team& team);
   void Spawn(Seat& seat);
   void OnDeath(Seat& seat);
   void HoldBack(Seat& seat, bool was_ready, Clock::time_point now);
@@ -101,6 +116,7 @@ class Supervisor {
   const std::shared_ptr<WakeSignal> signal_;
   std::vector<std::unique_ptr<Team>> teams_;  // const after the constructor
   int epoll_ = -1;
+  Clock::time_point next_look_{};  // at the memory of workers
   LogBudget log_budget_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;

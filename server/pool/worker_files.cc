@@ -16,10 +16,12 @@ namespace pgparsed::pool {
 namespace {
 
 constexpr absl::string_view kPrefix = "pgparsed-worker-";
+constexpr absl::string_view kSystem = "system";
 
 }  // namespace
 
-absl::StatusOr<std::map<uint32_t, std::string>> FindWorkerFiles(const std::string& worker_dir) {
+absl::StatusOr<std::map<uint32_t, std::string>> FindWorkerFiles(const std::string& worker_dir,
+                                                                AllocatorOf allocator_of) {
   std::error_code error;
   std::filesystem::directory_iterator entries(worker_dir, error);
   if (error) {
@@ -36,8 +38,16 @@ absl::StatusOr<std::map<uint32_t, std::string>> FindWorkerFiles(const std::strin
         absl::StrCat(major) != number) {
       continue;
     }
-    const std::string path = entries->path().string();
-    if (!entries->is_regular_file(error) || access(path.c_str(), X_OK) != 0) {
+    std::string path = entries->path().string();
+    const std::string allocator = allocator_of(major);
+    if (allocator != kSystem) {
+      absl::StrAppend(&path, "-", allocator);
+      if (!std::filesystem::exists(path, error)) {
+        return absl::NotFoundError(absl::StrCat("--allocator=", allocator, ": there is no '", path,
+                                                "'; install it, or choose another allocator"));
+      }
+    }
+    if (!std::filesystem::is_regular_file(path, error) || access(path.c_str(), X_OK) != 0) {
       return absl::FailedPreconditionError(
           absl::StrCat("the worker '", path,
                        "' cannot be executed: it must be a file with the "

@@ -80,16 +80,21 @@ bool WorkerHandle::Introduce(WorkerProcess& process) {
 
 void WorkerHandle::Serve(const std::shared_ptr<WorkerProcess>& process) {
   channel::FrontEnd& channel = process->channel();
-  const auto dead = [&] { return process->dead(); };
+  const auto over = [&] { return process->dead() || process->retiring(); };
   for (;;) {
     // The slot first: a job must not leave the queue for a worker that cannot take it yet.
     if (!channel.HasFreeSlot()) shared_.group.queue->WakeAll();  // a spare may
-    const auto slot = channel.TakeSlot(dead);
-    if (!slot) return;
+    const auto slot = channel.TakeSlot(over);
+    if (!slot) break;
     std::shared_ptr<void> lease = channel.Lease(*slot);
-    const JobQueue::JobPtr job = shared_.group.queue->Pop(process, dead);
-    if (job == nullptr || !Run(*process, *slot, std::move(lease), job)) return;
+    const JobQueue::JobPtr job = shared_.group.queue->Pop(process, over);
+    if (job == nullptr) break;
+    process->busy.store(true, std::memory_order_relaxed);
+    const bool goes_on = Run(*process, *slot, std::move(lease), job);
+    process->busy.store(false, std::memory_order_relaxed);
+    if (!goes_on) return;
   }
+  if (process->retiring()) process->Kill(process->retire_reason());
 }
 
 Outcome WorkerHandle::Wait(WorkerProcess& process, uint32_t slot,
@@ -110,11 +115,10 @@ Outcome WorkerHandle::Wait(WorkerProcess& process, uint32_t slot,
     job.piece_bytes += piece.size();
     job.job.on_piece(piece, std::move(piece_lease));
   };
-  return channel.WaitForPieces(slot, lease,
-                               {.work = shared_.max_job_time,
-                                .stall = shared_.max_stall,
-                                .deadline = job.deadline},
-                               interrupted, take);
+  return channel.WaitForPieces(
+      slot, lease,
+      {.work = shared_.max_job_time, .stall = shared_.max_stall, .deadline = job.deadline},
+      interrupted, take);
 }
 
 // Runs a job to its end. Returns whether the worker can take another one.

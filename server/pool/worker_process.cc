@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,6 +89,11 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
+// When memory runs out for all, a worker goes, not the front: its job gets another one.
+void PreferForOomKill(pid_t pid) {
+  std::ofstream(absl::StrCat("/proc/", pid, "/oom_score_adj")) << 800;
+}
+
 std::string Describe(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return absl::StrCat("exited with status ", info.si_status);
   const char* name = sigdescr_np(info.si_status);
@@ -117,6 +123,7 @@ absl::StatusOr<std::shared_ptr<WorkerProcess>> WorkerProcess::Spawn(const Option
     return absl::UnavailableError(
         absl::StrCat("cannot start '", options.path, "': ", strerror(error)));
   }
+  PreferForOomKill(pid);
   const int pidfd = PidfdOpen(pid);
   if (pidfd < 0) {
     error = errno;

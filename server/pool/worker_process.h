@@ -31,6 +31,8 @@ enum class KillReason : uint8_t {
   kTime,       // its job's time was over, or its job was cancelled
   kBadAnswer,  // what it wrote into the channel breaks the rules
   kBadStart,   // it did not introduce itself in time or as it should
+  kMemory,     // it kept more memory than its budget
+  kRequest,    // an operator asked for its replacement
 };
 
 class WorkerProcess final : public JobRunner {
@@ -62,6 +64,14 @@ class WorkerProcess final : public JobRunner {
   // Reaps the process, which must have ended. By the supervisor, once.
   void Reap() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Asks its feeder to kill it when it has no job. Wake the grammar's queue next.
+  void Retire(KillReason reason) {
+    retire_reason_.store(reason, std::memory_order_release);
+    WakeUp();
+  }
+  bool retiring() const { return retire_reason() != KillReason::kNone; }
+  KillReason retire_reason() const { return retire_reason_.load(std::memory_order_acquire); }
+
   bool dead() const { return dead_.load(std::memory_order_acquire); }
   // "killed by signal 9 (Killed)", "exited with status 3"; once dead.
   std::string death() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -75,6 +85,10 @@ class WorkerProcess final : public JobRunner {
 
   // Jobs that it was given, the introduction left out.
   std::atomic<uint32_t> jobs_taken{0};
+  // It runs one.
+  std::atomic<bool> busy{false};
+  // An operator asked for its replacement; the supervisor chooses the time.
+  std::atomic<bool> replacement_wanted{false};
 
   // Whether it counts as one of its grammar's ready workers (GrammarGroup).
   bool counted_ready = false;  // guarded by the group's mutex
@@ -88,6 +102,7 @@ class WorkerProcess final : public JobRunner {
   const Clock::time_point started_;
   const std::unique_ptr<channel::FrontEnd> channel_;
   std::atomic<KillReason> kill_reason_{KillReason::kNone};
+  std::atomic<KillReason> retire_reason_{KillReason::kNone};
   std::atomic<bool> dead_{false};
 
   mutable sync::Mutex mutex_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "worker/allocator.h"
 #include "worker/large_stack.h"
 #include "worker/memory.h"
 #include "worker/operations.h"
@@ -14,9 +15,13 @@ namespace {
 // A job that allocated more than this has left something to give back.
 constexpr uint64_t kLargeJobBytes = 1u << 20;
 
+void Report(channel::WorkerEnd& channel) {
+  const AllocatorFigures figures = ReadAllocatorFigures();
+  channel.Report(
+      {.allocated = figures.allocated, .resident = figures.resident, .retained = figures.retained});
+}
+
 void TidyUp() {
-  const bool large = AllocatedBytes() > kLargeJobBytes || StackGrew();
-  if (!large) return;
   ReturnStackPages();
   ReturnFreeMemory();
 }
@@ -39,12 +44,17 @@ void WarmUp() {
 }
 
 void RunJobs(channel::WorkerEnd& channel) {
+  const auto tend = [&] {
+    TidyUp();
+    Report(channel);
+  };
+  tend();
   for (;;) {
-    const channel::WorkerEnd::Job job = channel.NextJob();
+    const channel::WorkerEnd::Job job = channel.NextJob(tend);
     StartCountingAllocations();
     PieceSink pieces(channel);
     channel.FinishJob(AnswerJob(job.header, job.text, job.comments, job.answer, &pieces));
-    TidyUp();
+    if (AllocatedBytes() > kLargeJobBytes || StackGrew()) TidyUp();
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "channel/worker_end.h"
 #include "grammar/options.h"
+#include "worker/allocator.h"
 #include "worker/command_line.h"
 #include "worker/crash_handler.h"
 #include "worker/job_loop.h"

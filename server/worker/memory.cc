@@ -7,15 +7,7 @@
 #include <cstring>
 
 #include "grammar/memory.h"
-
-#if defined(PGPARSED_ALLOCATOR_JEMALLOC)
-#include <jemalloc/jemalloc.h>
-#elif defined(PGPARSED_ALLOCATOR_MIMALLOC)
-#include <mimalloc.h>
-#else
-#include <gnu/libc-version.h>
-#include <malloc.h>
-#endif
+#include "worker/allocator.h"
 
 namespace pgparsed::worker {
 namespace {
@@ -97,58 +89,9 @@ uint64_t AllocatedBytes() { return allocated_bytes; }
 
 bool AllocationFailed() { return allocation_failed; }
 
-#if defined(PGPARSED_ALLOCATOR_JEMALLOC)
-
-// One thread, one arena. Without `retain` freed mappings are unmapped: kept ones would count
-// against the memory limit (RLIMIT_DATA counts address space). jemalloc reads this at its start.
-extern "C" {
-const char* malloc_conf =
-    "narenas:1,retain:false,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:false";
-}
-
-void PrepareAllocator() {}
-
-std::string AllocatorName() {
-  const char* version = "";
-  size_t size = sizeof(version);
-  mallctl("version", &version, &size, nullptr, 0);
-  const std::string full = version;  // "5.3.0-0-g<commit>"
-  return "jemalloc " + full.substr(0, full.find('-'));
-}
-
 void ReturnFreeMemory() {
   grammar::ReleaseLibraryMemory();
-  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
-  mallctl("arena.0.purge", nullptr, nullptr, nullptr, 0);
+  PurgeAllocator();
 }
-
-#elif defined(PGPARSED_ALLOCATOR_MIMALLOC)
-
-void PrepareAllocator() {}
-
-std::string AllocatorName() {
-  const int version = mi_version();  // 209 is 2.0.9
-  return "mimalloc " + std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) +
-         "." + std::to_string(version % 10);
-}
-
-void ReturnFreeMemory() {
-  grammar::ReleaseLibraryMemory();
-  mi_collect(true);
-}
-
-#else
-
-// A second arena would be trimmed by another way, which reads a file: the sandbox forbids that.
-void PrepareAllocator() { mallopt(M_ARENA_MAX, 1); }
-
-std::string AllocatorName() { return std::string("glibc ") + gnu_get_libc_version(); }
-
-void ReturnFreeMemory() {
-  grammar::ReleaseLibraryMemory();
-  malloc_trim(0);
-}
-
-#endif
 
 }  // namespace pgparsed::worker

@@ -1,24 +1,17 @@
-// The memory of a worker process: which allocator it runs on, what the job allocated, and how free
-// memory goes back to the system.
+// The memory of a worker process: what the job allocated, and how free memory goes back to the
+// system.
 //
-// The executable links one allocator, chosen by the CMake variable PGPARSED_WORKER_ALLOCATOR. Its
-// malloc, calloc, realloc and strdup are wrapped (linker option --wrap) so that a failed allocation
-// is known, and that a job's appetite is, whatever the allocator. One thread only allocates.
+// The allocator's (allocator.h) malloc, calloc, realloc and strdup are wrapped (linker option
+// --wrap) so that a failed allocation is known, and that a job's appetite is, whatever the
+// allocator. One thread only allocates.
 //
 // When the library reports that memory ran out, a reserve is given up, so that it has room to do
 // that: it ends the process when memory runs out once more.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace pgparsed::worker {
-
-// The allocator in force with its version, as it says itself, for example "jemalloc 5.3.0".
-std::string AllocatorName();
-
-// Sets the allocator up for a process in which one thread allocates. Before that thread exists.
-void PrepareAllocator();
 
 // Starts a job: forgets what was allocated and whether an allocation failed, and sees to it that
 // there is a reserve.

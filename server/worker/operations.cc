@@ -20,6 +20,7 @@
 #include "splitter/split_text.h"
 #include "text/positions.h"
 #include "text/utf8.h"
+#include "worker/allocator.h"
 #include "worker/item_job.h"
 #include "worker/memory.h"
 #include "worker/region_sink.h"

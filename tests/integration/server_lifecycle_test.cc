@@ -19,7 +19,6 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "pgparsed/errors.h"
-#include "pgparsed/v1/admin.grpc.pb.h"
 #include "pgparsed/v1/parser.grpc.pb.h"
 #include "test_server.h"
 
@@ -222,24 +221,6 @@ TEST(ServerLog, NeverHoldsTheQuery) {
   (void)server.client->ParseJson("SELECT 'rosebud'");
   EXPECT_EQ(server.server->Log().find("rosebud"), std::string::npos) << server.server->Log();
   EXPECT_NE(server.server->Log().find("{\"time\""), std::string::npos);
-}
-
-TEST(ServerAdmin, IsUnimplementedWithOneErrorInfo) {
-  test::TestServer server = test::StartTestServer({"--admin"});
-  ASSERT_NE(server.client, nullptr);
-  const auto stub = v1::AdminService::NewStub(
-      grpc::CreateChannel(server.server->address(), grpc::InsecureChannelCredentials()));
-  grpc::ClientContext context;
-  v1::GetStatsResponse response;
-  const grpc::Status status = stub->GetStats(&context, {}, &response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  google::rpc::Status details;
-  ASSERT_TRUE(details.ParseFromString(status.error_details()));
-  ASSERT_EQ(details.details_size(), 1);
-  google::rpc::ErrorInfo info;
-  ASSERT_TRUE(details.details(0).UnpackTo(&info));
-  EXPECT_EQ(info.reason(), "UNIMPLEMENTED");
-  EXPECT_EQ(info.domain(), "pgparsed");
 }
 
 }  // namespace

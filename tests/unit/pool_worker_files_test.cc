@@ -13,6 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+std::string SystemFor(uint32_t) { return "system"; }
+
 class PoolWorkerFilesTest : public ::testing::Test {
  protected:
   PoolWorkerFilesTest() {
@@ -26,7 +28,7 @@ class PoolWorkerFilesTest : public ::testing::Test {
     std::filesystem::permissions(dir_ + "/" + name, executable ? std::filesystem::perms(0755)
                                                                : std::filesystem::perms(0644));
   }
-  std::string Error() { return std::string(FindWorkerFiles(dir_).status().message()); }
+  std::string Error() { return std::string(FindWorkerFiles(dir_, SystemFor).status().message()); }
 
   std::string dir_;
 };
@@ -39,15 +41,31 @@ TEST_F(PoolWorkerFilesTest, FindsEveryMajorVersion) {
         "pgparsed-worker-0", "pgparsed-worker-017", "pgparsed-worker--3"}) {
     Make(other);
   }
-  const auto files = FindWorkerFiles(dir_);
+  const auto files = FindWorkerFiles(dir_, SystemFor);
   ASSERT_TRUE(files.ok()) << files.status();
   ASSERT_EQ(files->size(), 2u);
   EXPECT_EQ(files->at(15), dir_ + "/pgparsed-worker-15");
   EXPECT_EQ(files->at(99), dir_ + "/pgparsed-worker-99");
 }
 
+TEST_F(PoolWorkerFilesTest, TakesTheAllocatorThatAGrammarShallHave) {
+  for (const char* name :
+       {"pgparsed-worker-15", "pgparsed-worker-18", "pgparsed-worker-18-jemalloc"}) {
+    Make(name);
+  }
+  const auto files = FindWorkerFiles(
+      dir_, [](uint32_t major) { return std::string(major == 18 ? "jemalloc" : "system"); });
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(files->at(15), dir_ + "/pgparsed-worker-15");
+  EXPECT_EQ(files->at(18), dir_ + "/pgparsed-worker-18-jemalloc");
+
+  const auto missing = FindWorkerFiles(dir_, [](uint32_t) { return std::string("mimalloc"); });
+  EXPECT_THAT(std::string(missing.status().message()), HasSubstr("--allocator=mimalloc"));
+  EXPECT_THAT(std::string(missing.status().message()), HasSubstr("pgparsed-worker-15-mimalloc"));
+}
+
 TEST_F(PoolWorkerFilesTest, AMissingFolderIsNamed) {
-  const auto files = FindWorkerFiles(dir_ + "/none");
+  const auto files = FindWorkerFiles(dir_ + "/none", SystemFor);
   EXPECT_THAT(std::string(files.status().message()), HasSubstr(dir_ + "/none"));
   EXPECT_THAT(std::string(files.status().message()), HasSubstr("--worker-dir"));
 }

@@ -25,7 +25,9 @@ constexpr size_t kTinyStack = size_t{8} << 20;
 // A channel of which only the last words are of interest: they go to stderr.
 class FakeChannel final : public channel::WorkerEnd {
  public:
-  Job NextJob() override { return {}; }
+  using WorkerEnd::NextJob;
+  Job NextJob(absl::FunctionRef<void()>) override { return {}; }
+  void Report(const channel::MemoryReport&) override {}
   std::span<std::byte> NextPiece(size_t) override { return {}; }
   void FinishPieces(size_t) override {}
   void FinishJob(uint64_t) override {}

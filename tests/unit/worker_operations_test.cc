@@ -11,6 +11,7 @@
 #include "channel/sections.h"
 #include "grammar/options.h"
 #include "pgparsed/errors.h"
+#include "worker/allocator.h"
 #include "worker/memory.h"
 
 namespace pgparsed::worker {

@@ -1,4 +1,4 @@
-#include "pool/cpu_quota.h"
+#include "pool/cgroup_limits.h"
 
 #include <sched.h>
 
@@ -38,15 +38,23 @@ bool HasController(absl::string_view comma_list, absl::string_view controller) {
   return false;
 }
 
+// A limit that the files of a cgroup's folder tell.
+struct Limit {
+  absl::string_view controller;  // in v1
+  std::optional<double> (*in_v2)(const std::string& folder);
+  std::optional<double> (*in_v1)(const std::string& folder);
+};
+
 // "36 25 0:31 / /sys/fs/cgroup/cpu rw,nosuid - cgroup cgroup rw,cpu,cpuacct"
-std::optional<CgroupMount> FindMount(absl::string_view mountinfo, bool v2) {
+std::optional<CgroupMount> FindMount(absl::string_view mountinfo, const Limit& limit, bool v2) {
   for (absl::string_view line : absl::StrSplit(mountinfo, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> halves = absl::StrSplit(line, absl::MaxSplits(" - ", 1));
     if (halves.size() != 2) continue;
     const std::vector<absl::string_view> mount = absl::StrSplit(halves[0], ' ');
     const std::vector<absl::string_view> kind = absl::StrSplit(halves[1], ' ');
     if (mount.size() < 5 || kind.size() < 3) continue;
-    if (v2 ? kind[0] == "cgroup2" : (kind[0] == "cgroup" && HasController(kind[2], "cpu"))) {
+    if (v2 ? kind[0] == "cgroup2"
+           : (kind[0] == "cgroup" && HasController(kind[2], limit.controller))) {
       return CgroupMount{std::string(mount[3]), std::string(mount[4])};
     }
   }
@@ -54,11 +62,11 @@ std::optional<CgroupMount> FindMount(absl::string_view mountinfo, bool v2) {
 }
 
 // "0::/path" for v2, "4:cpu,cpuacct:/path" for v1.
-std::optional<std::string> FindPath(absl::string_view self_cgroup, bool v2) {
+std::optional<std::string> FindPath(absl::string_view self_cgroup, const Limit& limit, bool v2) {
   for (absl::string_view line : absl::StrSplit(self_cgroup, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
-    if (v2 ? (parts[0] == "0" && parts[1].empty()) : HasController(parts[1], "cpu")) {
+    if (v2 ? (parts[0] == "0" && parts[1].empty()) : HasController(parts[1], limit.controller)) {
       return std::string(parts[2]);
     }
   }
@@ -95,10 +103,30 @@ std::optional<double> Smaller(std::optional<double> a, std::optional<double> b) 
   return std::min(*a, *b);
 }
 
-std::optional<double> QuotaOfHierarchy(const std::string& root, absl::string_view self_cgroup,
-                                       absl::string_view mountinfo, bool v2) {
-  const auto mount = FindMount(mountinfo, v2);
-  auto path = FindPath(self_cgroup, v2);
+// "1073741824" or "max".
+std::optional<double> MemoryV2(const std::string& folder) {
+  double bytes = 0;
+  if (!absl::SimpleAtod(ReadFile(folder + "/memory.max"), &bytes)) return std::nullopt;
+  return bytes;
+}
+
+std::optional<double> MemoryV1(const std::string& folder) {
+  // Without a limit this is the largest number of whole pages.
+  constexpr double kNone = 0x1p62;
+  double bytes = 0;
+  if (!absl::SimpleAtod(ReadFile(folder + "/memory.limit_in_bytes"), &bytes) || bytes >= kNone) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+constexpr Limit kCpu = {"cpu", QuotaV2, QuotaV1};
+constexpr Limit kMemory = {"memory", MemoryV2, MemoryV1};
+
+std::optional<double> LimitOfHierarchy(const std::string& root, absl::string_view self_cgroup,
+                                       absl::string_view mountinfo, const Limit& limit, bool v2) {
+  const auto mount = FindMount(mountinfo, limit, v2);
+  auto path = FindPath(self_cgroup, limit, v2);
   if (!mount || !path) return std::nullopt;
   // In a container the mount may begin at the container's own cgroup, and the path with it; a path
   // outside of the mount cannot be looked at, then the mount's top has to do.
@@ -106,15 +134,21 @@ std::optional<double> QuotaOfHierarchy(const std::string& root, absl::string_vie
   if (mount->root != "/" && !absl::ConsumePrefix(&below, mount->root)) below = "";
   if (absl::StrContains(below, "..")) below = "";
 
-  std::optional<double> quota;
+  std::optional<double> least;
   for (;;) {
     while (absl::EndsWith(below, "/")) below.remove_suffix(1);
     const std::string folder = root + mount->point + std::string(below);
-    quota = Smaller(quota, v2 ? QuotaV2(folder) : QuotaV1(folder));
-    if (below.empty()) return quota;
+    least = Smaller(least, v2 ? limit.in_v2(folder) : limit.in_v1(folder));
+    if (below.empty()) return least;
     const size_t slash = below.rfind('/');
     below = below.substr(0, slash == absl::string_view::npos ? 0 : slash);
   }
+}
+
+std::optional<double> LimitOf(const Limit& limit, const std::string& root,
+                              const std::string& self_cgroup, const std::string& mountinfo) {
+  return Smaller(LimitOfHierarchy(root, self_cgroup, mountinfo, limit, /*v2=*/true),
+                 LimitOfHierarchy(root, self_cgroup, mountinfo, limit, /*v2=*/false));
 }
 
 uint32_t AffinityCpus() {
@@ -134,8 +168,17 @@ uint32_t AffinityCpus() {
 
 std::optional<double> CgroupCpuQuota(const std::string& root, const std::string& self_cgroup,
                                      const std::string& self_mountinfo) {
-  return Smaller(QuotaOfHierarchy(root, self_cgroup, self_mountinfo, /*v2=*/true),
-                 QuotaOfHierarchy(root, self_cgroup, self_mountinfo, /*v2=*/false));
+  return LimitOf(kCpu, root, self_cgroup, self_mountinfo);
+}
+
+std::optional<uint64_t> CgroupMemoryLimit(const std::string& root, const std::string& self_cgroup,
+                                          const std::string& self_mountinfo) {
+  const auto bytes = LimitOf(kMemory, root, self_cgroup, self_mountinfo);
+  return bytes ? std::optional(static_cast<uint64_t>(*bytes)) : std::nullopt;
+}
+
+std::optional<uint64_t> AvailableMemory() {
+  return CgroupMemoryLimit("", ReadFile("/proc/self/cgroup"), ReadFile("/proc/self/mountinfo"));
 }
 
 uint32_t AvailableCpus() {

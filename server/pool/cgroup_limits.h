@@ -1,5 +1,6 @@
-// How many CPUs this process may use: its affinity and the CPU quota of its cgroup, not the
-// machine's count. Pool sizes and spinning follow it.
+// How many CPUs and how much memory this process may use: its affinity and the limits of its
+// cgroup, not what the machine has. Pool sizes, spinning and the memory limits of workers follow
+// them.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +19,12 @@ uint32_t AvailableCpus();
 // /proc/self/mountinfo.
 std::optional<double> CgroupCpuQuota(const std::string& root, const std::string& self_cgroup,
                                      const std::string& self_mountinfo);
+
+// Bytes of memory, in the same way.
+std::optional<uint64_t> CgroupMemoryLimit(const std::string& root, const std::string& self_cgroup,
+                                          const std::string& self_mountinfo);
+
+// The limit of this process' cgroups; nullopt without one.
+std::optional<uint64_t> AvailableMemory();
 
 }  // namespace pgparsed::pool
