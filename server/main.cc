@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -44,6 +45,15 @@ sigset_t BlockEndSignals() {
   return signals;
 }
 
+// Each connection and each worker takes descriptors; what is allowed beyond the usual 1,024 is
+// there for servers.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int Run(const Options& options) {
   const sigset_t end_signals = BlockEndSignals();
   signal(SIGPIPE, SIG_IGN);
@@ -64,6 +74,12 @@ int Run(const Options& options) {
       }
     }
   }
+  if (options.server.tls) {
+    if (absl::Status status = grpc_door::CheckTlsFiles(*options.server.tls); !status.ok()) {
+      return Fail(status, kExitOptions);
+    }
+  }
+  RaiseDescriptorLimit();
   absl::StatusOr<std::unique_ptr<pool::Pool>> pool = pool::Pool::Start(options.pool);
   if (!pool.ok()) return Fail(pool.status(), kExitStart);
   service::Backend backend(**pool, options.limits);

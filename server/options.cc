@@ -1,5 +1,8 @@
 #include "options.h"
 
+#include <grp.h>
+#include <pwd.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -116,6 +119,35 @@ void AddNumber(CLI::App& app, const std::string& flag, const std::string& text, 
       absl::StrCat("a number from ", min, " to ", max));
 }
 
+// "user", "user:group" or ":group", by names or numbers. Returns what is wrong.
+std::string ParseOwner(const std::string& text, grpc_door::ServerOptions& options) {
+  const size_t colon = text.find(':');
+  const std::string user = text.substr(0, colon);
+  const std::string group = colon == std::string::npos ? "" : text.substr(colon + 1);
+  uint32_t number = 0;
+  if (!user.empty()) {
+    const passwd* entry = getpwnam(user.c_str());
+    if (entry != nullptr) {
+      options.unix_user = entry->pw_uid;
+    } else if (absl::SimpleAtoi(user, &number)) {
+      options.unix_user = number;
+    } else {
+      return absl::StrCat("there is no user '", user, "'");
+    }
+  }
+  if (!group.empty()) {
+    const ::group* entry = getgrnam(group.c_str());
+    if (entry != nullptr) {
+      options.unix_group = entry->gr_gid;
+    } else if (absl::SimpleAtoi(group, &number)) {
+      options.unix_group = number;
+    } else {
+      return absl::StrCat("there is no group '", group, "'");
+    }
+  }
+  return "";
+}
+
 // "jemalloc", or "17=jemalloc" for one grammar.
 bool ParseAllocator(std::string_view text, pool::PoolOptions& options) {
   const size_t equals = text.find('=');
@@ -202,6 +234,29 @@ ParsedOptions ParseOptions(int argc, char** argv) {
       [&](const std::string& input) { return ParseMode(input, options.server.unix_mode); }, "OCTAL",
       "660", "octal permission bits; write them like 660")
       ->group("Listening");
+  std::string unix_owner;
+  app.add_option(
+         "--unix-owner", unix_owner,
+         "Who Unix sockets belong to, by names or numbers: pgparsed, pgparsed:apps or :apps")
+      ->envname("PGPARSED_UNIX_OWNER")
+      ->type_name("USER[:GROUP]")
+      ->group("Listening");
+  grpc_door::TlsOptions tls;
+  const auto tls_file = [&](const char* flag, const char* variable, const char* text,
+                            std::string& file) {
+    app.add_option(flag, file, text)->envname(variable)->type_name("FILE")->group("TLS");
+  };
+  tls_file("--tls-cert", "PGPARSED_TLS_CERT",
+           "The server's certificate and chain (PEM): TCP listeners speak TLS, 1.2 and later",
+           tls.cert_file);
+  tls_file("--tls-key", "PGPARSED_TLS_KEY", "Its private key (PEM, without a passphrase)",
+           tls.key_file);
+  tls_file("--tls-client-ca", "PGPARSED_TLS_CLIENT_CA",
+           "Who signs clients' certificates (PEM): every client must have one then",
+           tls.client_ca_file);
+  AddDuration(app, "--tls-refresh", "How often these files are looked at for a change",
+              tls.refresh);
+  app.get_option("--tls-refresh")->group("TLS");
   std::vector<std::string> admin_listen;
   app.add_option(
          "--admin-listen", admin_listen,
@@ -274,6 +329,26 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   AddNumber(app, "--max-queue-length", "Requests of a grammar that may wait for a worker", 1,
             1'000'000, options.pool.max_queue_length);
   AddDuration(app, "--max-queue-time", "Longest wait for a worker", options.pool.max_queue_time);
+  AddNumber(app, "--max-concurrent-streams", "Calls of one connection at a time", 1, 1'000'000,
+            options.server.max_concurrent_streams);
+  AddBytes(app, "--max-rpc-memory", "Memory of gRPC for requests and answers", 64u << 20,
+           1ull << 40, options.server.max_rpc_memory);
+  AddDuration(app, "--max-connection-age",
+              "Close a connection after so long, so that clients find new servers",
+              options.server.max_connection_age);
+  AddDuration(app, "--max-connection-age-grace", "How long its calls may then go on",
+              options.server.max_connection_age_grace);
+  AddDuration(app, "--max-connection-idle", "Close a connection without calls after so long",
+              options.server.max_connection_idle);
+  AddDuration(app, "--keepalive-interval", "Ping a connection that is silent for so long",
+              options.server.keepalive_interval);
+  AddDuration(app, "--keepalive-timeout", "And close it when no answer comes for so long",
+              options.server.keepalive_timeout);
+  for (const char* flag : {"--max-concurrent-streams", "--max-rpc-memory", "--max-connection-age",
+                           "--max-connection-age-grace", "--max-connection-idle",
+                           "--keepalive-interval", "--keepalive-timeout"}) {
+    app.get_option(flag)->group("Connections");
+  }
   for (const char* flag :
        {"--max-query-bytes", "--max-unary-result-bytes", "--max-chunked-protobuf-bytes",
         "--max-batch-queries", "--max-batch-bytes", "--max-chunks-in-flight", "--max-stall",
@@ -325,15 +400,27 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     return refuse(absl::StrCat(error.what(), " (pgparsed --help lists the options)"));
   }
 
+  if (!tls.cert_file.empty() || !tls.key_file.empty() || !tls.client_ca_file.empty()) {
+    if (tls.cert_file.empty()) return refuse("--tls-key and --tls-client-ca need --tls-cert");
+    if (tls.key_file.empty()) return refuse("--tls-cert needs --tls-key");
+    options.server.tls = tls;
+  }
+  if (!unix_owner.empty()) {
+    if (const std::string wrong = ParseOwner(unix_owner, options.server); !wrong.empty()) {
+      return refuse(absl::StrCat("--unix-owner=", unix_owner, ": ", wrong));
+    }
+  }
   const auto add_listeners = [&](std::string_view flag, const std::vector<std::string>& texts,
                                  std::vector<grpc_door::ListenAddress>& addresses) -> std::string {
     for (const std::string& text : texts) {
       absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(text);
       if (!address.ok()) return std::string(address.status().message());
-      if (!address->is_loopback() && !allow_plaintext) {
+      const bool encrypted = options.server.tls.has_value() && !address->is_unix();
+      if (!address->is_loopback() && !encrypted && !allow_plaintext) {
         return absl::StrCat(text::ToAbsl(flag), "=", text,
-                            " is open to the network and nothing would be encrypted: listen on "
-                            "loopback or a Unix socket, or say --allow-plaintext");
+                            " is open to the network and nothing would be encrypted: give "
+                            "--tls-cert, listen on loopback or a Unix socket, or say "
+                            "--allow-plaintext");
       }
       addresses.push_back(*std::move(address));
     }
@@ -344,7 +431,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         add_listeners("--admin-listen", admin_listen, options.admin.listen)}) {
     if (!refusal.empty()) return refuse(refusal);
   }
-  options.admin.unix_mode = options.server.unix_mode;
+  const std::vector<grpc_door::ListenAddress> admin = std::move(options.admin.listen);
+  options.admin = options.server;
+  options.admin.listen = admin;
   if (!http_listen.empty()) {
     absl::StatusOr<grpc_door::ListenAddress> address = grpc_door::ParseListenAddress(http_listen);
     if (!address.ok()) return refuse(text::ToStd(address.status().message()));

@@ -160,6 +160,19 @@ void AddServerOptions(CLI::App& app, Arguments& arguments, bool with_grammar) {
                  "The server: host:port or unix:/path\n(env PGPARSED_ADDRESS)")
       ->option_text("ADDRESS")
       ->group(kServerGroup);
+  app.add_flag("--tls", arguments.tls, "Speak TLS; so does each of the options below")
+      ->group(kServerGroup);
+  const auto tls_option = [&](const char* flag, std::string& value, const char* name,
+                              const char* text) {
+    app.add_option(flag, value, text)->option_text(name)->group(kServerGroup);
+  };
+  tls_option("--tls-ca", arguments.tls_files.ca_file, "FILE",
+             "Who signs the server's certificate (PEM; default: the\nsystem's)");
+  tls_option("--tls-cert", arguments.tls_files.cert_file, "FILE",
+             "The own certificate (PEM), with --tls-key");
+  tls_option("--tls-key", arguments.tls_files.key_file, "FILE", "Its private key (PEM)");
+  tls_option("--tls-server-name", arguments.tls_server_name, "NAME",
+             "The name in the server's certificate (default: the\naddress' host)");
   app.add_option_function<std::string>(
          "--timeout",
          [&arguments](const std::string& text) { arguments.timeout = ReadTime("--timeout", text); },

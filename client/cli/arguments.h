@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/workload/log_reader.h"
+#include "pgparsed/tls.h"
 #include "pgparsed/v1/common.pb.h"
 #include "pgparsed/v1/operations.pb.h"
 #include "pgparsed/v1/streams.pb.h"
@@ -49,6 +50,9 @@ struct Arguments {
   std::string address;                        // empty: none was named, see connection.h
   std::chrono::milliseconds timeout{30'000};  // zero: none
   uint32_t grammar = 0;                       // 0: the server's default
+  bool tls = false;                           // also with any of these files or the name
+  TlsFiles tls_files;
+  std::string tls_server_name;
 
   // The input.
   std::optional<std::string> text;  // the argument

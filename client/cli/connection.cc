@@ -43,6 +43,14 @@ absl::StatusOr<std::unique_ptr<Client>> Connect(const Arguments& arguments, std:
   options.timeout = arguments.timeout;
   options.grammar = arguments.grammar;
   options.user_agent = "pgparse/" PGPARSED_VERSION;
+  const TlsFiles& files = arguments.tls_files;
+  if (arguments.tls || !files.ca_file.empty() || !files.cert_file.empty() ||
+      !files.key_file.empty() || !arguments.tls_server_name.empty()) {
+    auto credentials = TlsCredentials(files);
+    if (!credentials.ok()) return credentials.status();
+    options.credentials = *std::move(credentials);
+    options.tls_server_name = arguments.tls_server_name;
+  }
   return Client::Connect(std::move(options));
 }
 

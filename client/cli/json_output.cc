@@ -337,9 +337,8 @@ std::string ToJson(const v1::GetStatsResponse& response) {
   }
   Json recycles = Json::array();
   for (const v1::RecycleCount& recycle : response.recycles()) {
-    recycles.push_back({{"grammar", recycle.grammar()},
-                        {"reason", recycle.reason()},
-                        {"count", recycle.count()}});
+    recycles.push_back(
+        {{"grammar", recycle.grammar()}, {"reason", recycle.reason()}, {"count", recycle.count()}});
   }
   Object object;
   object.Add("workers", workers);

@@ -69,6 +69,9 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  if (!options.tls_server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls_server_name);
+  }
   if (client::IsLocalTarget(options.address)) {
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   }

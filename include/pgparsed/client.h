@@ -59,8 +59,10 @@ struct ClientOptions {
   // "/path". A target in another of gRPC's schemes ("dns:///name:port") is taken as it is.
   std::string address = "127.0.0.1:50051";
 
-  // TLS or other credentials. Null: plaintext.
+  // TLS (TlsCredentials of pgparsed/tls.h) or other credentials. Null: plaintext.
   std::shared_ptr<grpc::ChannelCredentials> credentials;
+  // With TLS: the name that the server's certificate must have. Empty: the host of `address`.
+  std::string tls_server_name;
 
   // The longest that a call may take, retries included, unless CallOptions say otherwise. Zero: no
   // limit but the server's. Batch, ParseScript and AggregateWorkload have no limit of their own.

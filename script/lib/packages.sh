@@ -11,9 +11,9 @@ packages=(
   # gRPC, protobuf, Abseil
   libabsl-dev libgrpc++-dev libgrpc-dev libprotobuf-dev libprotoc-dev
   protobuf-compiler protobuf-compiler-grpc
-  # the server: options, logs, metrics, HTTP, JSON, hashes, sandbox
-  libcli11-dev libcpp-httplib-dev libfmt-dev libseccomp-dev libspdlog-dev libxxhash-dev
-  nlohmann-json3-dev prometheus-cpp-dev
+  # the server: options, logs, metrics, HTTP, JSON, hashes, sandbox, TLS
+  libcli11-dev libcpp-httplib-dev libfmt-dev libseccomp-dev libspdlog-dev libssl-dev
+  libxxhash-dev nlohmann-json3-dev prometheus-cpp-dev
   # the workers: allocators, and strlcpy for grammar 18 on an older glibc
   libbsd-dev libjemalloc-dev libmimalloc-dev
   # tests and benchmarks

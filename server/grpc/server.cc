@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
@@ -54,9 +56,13 @@ class ServerImpl final : public Server {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 20'000);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
+    BoundConnections(builder);
     std::vector<int> ports(addresses_.size(), 0);
     for (size_t i = 0; i < addresses_.size(); ++i) {
-      builder.AddListeningPort(addresses_[i].ToString(), grpc::InsecureServerCredentials(),
+      builder.AddListeningPort(addresses_[i].ToString(),
+                               options_.tls && !addresses_[i].is_unix()
+                                   ? MakeTlsCredentials(*options_.tls)
+                                   : grpc::InsecureServerCredentials(),
                                &ports[i]);
     }
     for (const NamedService& named : services_) builder.RegisterService(named.service.get());
@@ -72,9 +78,8 @@ class ServerImpl final : public Server {
       }
       if (!addresses_[i].is_unix()) {
         addresses_[i].port = static_cast<uint16_t>(ports[i]);
-      } else if (chmod(addresses_[i].unix_path.c_str(), options_.unix_mode) != 0) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "cannot set the mode of ", addresses_[i].ToString(), ": ", std::strerror(errno)));
+      } else if (absl::Status set = SetAccess(addresses_[i]); !set.ok()) {
+        return set;
       }
     }
     SetServing(true);
@@ -91,6 +96,38 @@ class ServerImpl final : public Server {
   }
 
  private:
+  void BoundConnections(grpc::ServerBuilder& builder) const {
+    const auto milliseconds = [&](const char* argument, absl::Duration duration) {
+      const int64_t value = absl::ToInt64Milliseconds(duration);
+      builder.AddChannelArgument(
+          argument, static_cast<int>(std::min<int64_t>(value, std::numeric_limits<int>::max())));
+    };
+    milliseconds(GRPC_ARG_MAX_CONNECTION_AGE_MS, options_.max_connection_age);
+    milliseconds(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, options_.max_connection_age_grace);
+    milliseconds(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options_.max_connection_idle);
+    milliseconds(GRPC_ARG_KEEPALIVE_TIME_MS, options_.keepalive_interval);
+    milliseconds(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options_.keepalive_timeout);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                               static_cast<int>(options_.max_concurrent_streams));
+    grpc::ResourceQuota quota("pgparsed");
+    builder.SetResourceQuota(quota.Resize(options_.max_rpc_memory));
+  }
+
+  // Before this only the process' own user can connect.
+  absl::Status SetAccess(const ListenAddress& address) const {
+    const char* const path = address.unix_path.c_str();
+    if ((options_.unix_user || options_.unix_group) &&
+        chown(path, options_.unix_user.value_or(-1), options_.unix_group.value_or(-1)) != 0) {
+      return absl::InvalidArgumentError(absl::StrCat("cannot set the owner of ", address.ToString(),
+                                                     " (--unix-owner): ", std::strerror(errno)));
+    }
+    if (chmod(path, options_.unix_mode) != 0) {
+      return absl::InvalidArgumentError(absl::StrCat("cannot set the mode of ", address.ToString(),
+                                                     " (--unix-mode): ", std::strerror(errno)));
+    }
+    return absl::OkStatus();
+  }
+
   void SetServing(bool serving) {
     grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
     if (health == nullptr) return;

@@ -39,6 +39,7 @@ bool Eventually(const std::function<bool()>& is_true) {
 class ServerAdmin : public ::testing::Test {
  protected:
   void Start(std::vector<std::string> flags = {}) {
+    RemoveFolder();
     // Beside the server's own socket, which lies in a folder of its own.
     char folder[] = "/tmp/pgparsed-admin-XXXXXX";
     folder_ = mkdtemp(folder);
@@ -51,7 +52,9 @@ class ServerAdmin : public ::testing::Test {
     admin_ = *std::move(admin);
   }
 
-  ~ServerAdmin() override {
+  ~ServerAdmin() override { RemoveFolder(); }
+
+  void RemoveFolder() {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
