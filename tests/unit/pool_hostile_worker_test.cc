@@ -43,6 +43,23 @@ TEST_F(PoolHostileWorkerTest, OneThatSleeps) {
   }
 }
 
+#ifndef PGPARSED_SANITIZED  // there is no sandbox then
+TEST_F(PoolHostileWorkerTest, OneThatTriesToLeaveTheSandbox) {
+  const WorkerFolder folder;
+  const std::string file = folder.path() + "/made";
+  Start("breaks_out");
+  EXPECT_EQ(Run("nothing").text, "did it");
+  for (const std::string& what :
+       {"open " + file, std::string("read"), std::string("socket"), std::string("fork"),
+        std::string("clone"), std::string("exec"), std::string("kill"), std::string("ptrace"),
+        std::string("code"), std::string("limits"), std::string("memory-file")}) {
+    ExpectCrash(what);
+  }
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_EQ(Run("nothing").text, "did it");
+}
+#endif
+
 TEST_F(PoolHostileWorkerTest, OneThatScribblesOverItsChannel) {
   PoolOptions options = Options("scribbles");
   options.max_text_bytes = 1u << 20;
