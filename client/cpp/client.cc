@@ -17,12 +17,14 @@ namespace {
 // Room for one request of the server's largest size, so that gRPC can send it again.
 constexpr int kRetryBufferBytes = 32 << 20;
 
+// CANCELLED from the server is what gRPC makes of a call that comes when the server has begun to
+// shut down and the client does not know yet. A call that the caller cancels is not tried again.
 std::string ServiceConfig(int max_attempts) {
   return absl::StrCat(R"({"methodConfig":[{"name":[{"service":"pgparsed.v1.ParserService"},)"
                       R"({"service":"pgparsed.v1.GrammarService"}],"retryPolicy":{"maxAttempts":)",
                       max_attempts,
                       R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)"
-                      R"("retryableStatusCodes":["UNAVAILABLE"]}}]})");
+                      R"("retryableStatusCodes":["UNAVAILABLE","CANCELLED"]}}]})");
 }
 
 absl::Status InvalidOption(std::string_view message) {
@@ -59,6 +61,9 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   } else {
     arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   }
+  // Where a name has several addresses the calls go to all of them: replicas share the load, and
+  // one that drains or is gone is left out.
+  arguments.SetLoadBalancingPolicyName("round_robin");
   // The server's operator may not change what is retried by way of DNS.
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   if (options.keepalive_interval.count() > 0) {

@@ -56,7 +56,8 @@ class CallSet;
 // How a client connects, and what its calls do by default.
 struct ClientOptions {
   // Where the server listens: "host:port", "[::1]:50051", "host" (port 50051), "unix:/path" or
-  // "/path". A target in another of gRPC's schemes ("dns:///name:port") is taken as it is.
+  // "/path". A target in another of gRPC's schemes ("dns:///name:port",
+  // "ipv4:127.0.0.1:50051,127.0.0.1:50052") is taken as it is. Calls go round all addresses of it.
   std::string address = "127.0.0.1:50051";
 
   // TLS (TlsCredentials of pgparsed/tls.h) or other credentials. Null: plaintext.

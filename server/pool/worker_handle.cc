@@ -209,6 +209,12 @@ void WorkerHandle::AfterDeath(WorkerProcess& process, uint32_t slot, const JobQu
         shared_.group.queue->PushAgain(job);
         return;
       }
+      if (process.killed_from_outside() && job->outside_kills < kMostOutsideKills) {
+        ++job->outside_kills;
+        Counters::Add(shared_.counters.jobs_retried);
+        shared_.group.queue->PushAgain(job);
+        return;
+      }
       break;
     default:
       break;

@@ -160,6 +160,8 @@ void WorkerProcess::Reap() {
     sync::MutexLock lock(mutex_);
     death_ = Describe(info);
   }
+  sigkill_.store(info.si_code == CLD_KILLED && info.si_status == SIGKILL,
+                 std::memory_order_release);
   dead_.store(true, std::memory_order_release);
 }
 

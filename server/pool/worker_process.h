@@ -75,6 +75,11 @@ class WorkerProcess final : public JobRunner {
   bool dead() const { return dead_.load(std::memory_order_acquire); }
   // "killed by signal 9 (Killed)", "exited with status 3"; once dead.
   std::string death() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Once dead: SIGKILL that the front did not send. The kernel, short of memory, or an operator
+  // did: a parser that crashes dies of another signal.
+  bool killed_from_outside() const {
+    return sigkill_.load(std::memory_order_acquire) && kill_reason() == KillReason::kNone;
+  }
 
   // Why it is of no use, if the feeder found that out at the start.
   void set_start_error(std::string error) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -104,6 +109,7 @@ class WorkerProcess final : public JobRunner {
   std::atomic<KillReason> kill_reason_{KillReason::kNone};
   std::atomic<KillReason> retire_reason_{KillReason::kNone};
   std::atomic<bool> dead_{false};
+  std::atomic<bool> sigkill_{false};
 
   mutable sync::Mutex mutex_;
   std::string death_ ABSL_GUARDED_BY(mutex_);

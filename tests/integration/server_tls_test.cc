@@ -74,11 +74,17 @@ class ServerTls : public ::testing::Test {
     flags.push_back("--workers=1");
     server_ = test::StartTestServer(std::move(flags));
     ASSERT_NE(server_.client, nullptr);
-    const std::string log = server_.server->Log();
+    // The server answers before it says its port.
     constexpr std::string_view kListening = "listening on 127.0.0.1:";
-    const size_t at = log.find(kListening);
-    ASSERT_NE(at, std::string::npos) << log;
-    port_ = std::atoi(log.c_str() + at + kListening.size());
+    for (int i = 0; i < 1000 && port_ == 0; ++i) {
+      const std::string log = server_.server->Log();
+      const size_t at = log.find(kListening);
+      if (at != std::string::npos && log.find('\n', at) != std::string::npos) {
+        port_ = std::atoi(log.c_str() + at + kListening.size());
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_NE(port_, 0) << server_.server->Log();
   }
 
   absl::Status Parse(const TlsFiles& files) {

@@ -189,6 +189,23 @@ TEST_F(PoolTest, AJobIsNotBlamedForAWorkerThatDiedBeforeItTookItUp) {
   EXPECT_EQ(pool_->Counters().workers_crashed, 2u);
 }
 
+TEST_F(PoolTest, AJobWhoseWorkersAreKilledFromOutsideGoesOn) {
+  Start("echo");
+  PendingJob job = Submit("sleep 300");
+  for (int i = 0; i < 3; ++i) {
+    const uint64_t taken = pool_->Counters().workers_crashed;
+    ASSERT_TRUE(Eventually([&] {
+      for (const WorkerStatus& worker : pool_->WorkerStatuses()) {
+        if (worker.busy) return kill(worker.pid, SIGKILL) == 0;
+      }
+      return false;
+    }));
+    ASSERT_TRUE(Eventually([&] { return pool_->Counters().workers_crashed > taken; }));
+  }
+  EXPECT_TRUE(job.Get().ok);
+  EXPECT_EQ(pool_->Counters().jobs_retried, 3u);
+}
+
 TEST_F(PoolTest, AJobThatKillsTwiceIsRefusedFromThenOn) {
   Start("echo");
   for (const char* text : {"crash", "segv", "exit0"}) {
