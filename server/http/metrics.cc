@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "pgparsed/errors.h"
 #include "service/conversion_counters.h"
+#include "service/rpc_status.h"
 #include "service/stats.h"
 
 namespace pgparsed::http_door {
@@ -86,6 +88,18 @@ void AddConversions(const ConversionCounters& counters, std::vector<MetricFamily
   for (MetricFamily* family : {&trees, &seconds, &parse_seconds, &bytes}) {
     families.push_back(std::move(*family));
   }
+}
+
+void AddFailures(std::vector<MetricFamily>& families) {
+  MetricFamily failed =
+      Family("pgparsed_failed_calls_total",
+             "Calls that failed, by the reason that the caller was told", MetricType::Counter);
+  for (auto reason = Reason::kSqlSyntaxError; reason <= Reason::kUnavailable;
+       reason = static_cast<Reason>(static_cast<uint32_t>(reason) + 1)) {
+    Add(failed, {{"reason", std::string(ReasonName(reason))}},
+        static_cast<double>(service::FailedCalls(reason)));
+  }
+  families.push_back(std::move(failed));
 }
 
 void AddPool(const pool::Pool& pool, std::vector<MetricFamily>& families) {
@@ -182,6 +196,7 @@ void AddMemory(const pool::Pool& pool, std::vector<MetricFamily>& families) {
 std::string MetricsText(const service::Backend& backend, const pool::Pool& pool) {
   std::vector<MetricFamily> families;
   AddConversions(backend.conversions(), families);
+  AddFailures(families);
   AddPool(pool, families);
   AddMemory(pool, families);
   return prometheus::TextSerializer().Serialize(families);

@@ -1,5 +1,7 @@
 #include "service/rpc_status.h"
 
+#include <array>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +20,15 @@ std::string Cut(std::string_view text, size_t max_bytes) {
   return std::string(text.substr(0, end)).append(kEllipsis);
 }
 
+// By Reason.
+constinit std::array<std::atomic<uint64_t>, static_cast<size_t>(Reason::kUnavailable) + 1>
+    failed_calls{};
+
 }  // namespace
+
+uint64_t FailedCalls(Reason reason) {
+  return failed_calls[static_cast<size_t>(reason)].load(std::memory_order_relaxed);
+}
 
 v1::SqlError ToProto(const SqlError& error) {
   v1::SqlError proto;
@@ -35,6 +45,7 @@ v1::SqlError ToProto(const SqlError& error) {
 
 google::rpc::Status ToRpcStatus(const absl::Status& status) {
   const Reason reason = ReasonOf(status);
+  failed_calls[static_cast<size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
   google::rpc::Status rpc;
   rpc.set_code(static_cast<int>(ReasonCode(reason)));
   rpc.set_message(Cut(text::ToStd(status.message()), kMaxStatusMessageBytes));

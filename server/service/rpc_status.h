@@ -3,6 +3,8 @@
 // into what they speak (grpc::Status, an HTTP code with JSON).
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "google/rpc/status.pb.h"
 #include "pgparsed/errors.h"
@@ -20,8 +22,11 @@ inline constexpr size_t kMaxContextBytes = 512;
 // How long a client should wait before it tries again after kOverloaded.
 inline constexpr int64_t kOverloadedRetryMs = 100;
 
-// `status` must not be OK. One without a Reason becomes kInternal.
+// `status` must not be OK. One without a Reason becomes kInternal. Counts it as a failed call.
 google::rpc::Status ToRpcStatus(const absl::Status& status);
+
+// How many calls of this process have failed for a reason.
+uint64_t FailedCalls(Reason reason);
 
 v1::SqlError ToProto(const SqlError& error);
 

@@ -77,6 +77,30 @@ TEST_F(ServerHttp, CountsConversionsByPath) {
             std::string::npos);
 }
 
+TEST_F(ServerHttp, CountsFailedCallsByReason) {
+  EXPECT_FALSE(server_.client->ParseJson("SELEC").ok());
+  EXPECT_FALSE(server_.client->ParseJson("SELEC").ok());
+  EXPECT_FALSE(server_.client->ParseJson(std::string((16u << 20) + 1, ' ')).ok());
+  const std::string metrics = Get("/metrics");
+  for (const char* line : {"pgparsed_failed_calls_total{reason=\"SQL_SYNTAX_ERROR\"} 2\n",
+                           "pgparsed_failed_calls_total{reason=\"QUERY_TOO_LARGE\"} 1\n",
+                           "pgparsed_failed_calls_total{reason=\"OVERLOADED\"} 0\n"}) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line;
+  }
+}
+
+TEST_F(ServerHttp, TellsMemoryAndRecyclesByGrammar) {
+  const std::string grammar = std::to_string(test::Grammars(*server_.client).front());
+  const std::string metrics = Get("/metrics");
+  for (const std::string& name :
+       {"pgparsed_workers_memory_bytes{grammar=\"" + grammar + "\",kind=\"pss\"} ",
+        std::string("pgparsed_front_memory_bytes{kind=\"rss\"} "),
+        "pgparsed_worker_processes{grammar=\"" + grammar + "\"} ",
+        "pgparsed_worker_recycles_total{grammar=\"" + grammar + "\",reason=\"crash\"} 0\n"}) {
+    EXPECT_NE(metrics.find(name), std::string::npos) << name;
+  }
+}
+
 TEST_F(ServerHttp, AnswersProbesAndNothingElse) {
   EXPECT_EQ(Get("/livez"), "ok\n");
   EXPECT_EQ(Get("/readyz"), "ok\n");
