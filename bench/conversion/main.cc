@@ -1,7 +1,6 @@
 // conversion_bench_<grammar> --corpus=DIR --memory-out=FILE [Google Benchmark's options]: times
 // every variant on every input, interleaved, and measures what each takes in memory.
 #include <benchmark/benchmark.h>
-#include <pthread.h>
 
 #include <cstdio>
 #include <fstream>
@@ -10,15 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/conversion/inputs.h"
 #include "bench/conversion/memory.h"
 #include "bench/conversion/variants.h"
+#include "bench/inputs.h"
+#include "bench/large_stack.h"
 
 namespace pgparsed::bench {
 namespace {
-
-// The library recurses: the stack is a worker's.
-constexpr size_t kStackBytes = size_t{1} << 30;
 
 void Time(benchmark::State& state, const Variant& variant, const std::vector<std::string>& texts) {
   uint64_t bytes = 0;
@@ -95,19 +92,9 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&count, rest.data());
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
 
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, pgparsed::bench::kStackBytes);
-  pthread_t thread;
-  const auto run = [](void* argument) -> void* {
-    pgparsed::bench::Run(*static_cast<const pgparsed::bench::Arguments*>(argument));
-    return nullptr;
-  };
-  if (pthread_create(&thread, &attributes, run, &arguments) != 0) {
+  if (!pgparsed::bench::RunOnLargeStack([&] { pgparsed::bench::Run(arguments); })) {
     std::cerr << "cannot start a thread with a stack of 1 GiB\n";
     return 1;
   }
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
   return 0;
 }

@@ -1,4 +1,4 @@
-#include "bench/conversion/inputs.h"
+#include "bench/inputs.h"
 
 #include <fstream>
 #include <iostream>

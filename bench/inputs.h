@@ -1,4 +1,4 @@
-// What the conversion benchmark converts.
+// What benchmarks work on.
 #pragma once
 
 #include <string>
