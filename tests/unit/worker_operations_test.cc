@@ -284,17 +284,22 @@ TEST(AnswerJob, TakesParserOptionsWhereTheGrammarHasThem) {
     const Answer answer(old_strings, R"(SELECT 'a\'b')");
     EXPECT_TRUE(answer.Has(SectionKind::kTreeJson));
     EXPECT_TRUE(answer.Has(SectionKind::kTokenStart));
+    EXPECT_EQ(Answer({.operations = channel::kOpNormalize,
+                      .flags = channel::kFlagNoStandardConformingStrings},
+                     R"(SELECT 'a\'b')")
+                  .Text(SectionKind::kNormalized),
+              "SELECT $1");
   } else {
     EXPECT_EQ(Answer(expression, "a + 1").OnlyError().reason(), Reason::kUnsupportedOption);
     EXPECT_EQ(Answer(old_strings, "SELECT 1").Errors().size(), 2u);
   }
   // Operations without parser options never take them silently.
-  EXPECT_EQ(Answer({.operations = channel::kOpNormalize,
-                    .flags = channel::kFlagNoStandardConformingStrings},
-                   "SELECT 1")
-                .OnlyError()
-                .reason(),
-            Reason::kUnsupportedOption);
+  EXPECT_EQ(
+      Answer({.operations = channel::kOpNormalize, .parse_mode = channel::ParseMode::kPlpgsqlExpr},
+             "1")
+          .OnlyError()
+          .reason(),
+      Reason::kUnsupportedOption);
 }
 
 std::string CommentBytes(int32_t location, const std::string& text) {
