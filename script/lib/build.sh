@@ -1,7 +1,7 @@
-# Shared by the scripts: configuring and building one CMake preset. Sourced after ui.sh and
-# grammars.sh.
+# Shared by the scripts: configuring and building one CMake preset. Sourced after ui.sh, grammars.sh
+# and postgresql.sh.
 # shellcheck shell=bash
-: "${root:?}" "${grammars_dir:?}"
+: "${root:?}" "${grammars_dir:?}" "${postgresql_root:?}"
 
 known_presets=(release debug asan tsan)
 
@@ -42,6 +42,7 @@ configure() {
     settings+=("-DPGPARSED_GRAMMAR_${major}_ROOT=$grammars_dir/$major/usr"
       "-DPGPARSED_GRAMMAR_${major}_SERVER_ROOT=$grammars_dir/$major/usr")
   done
+  if postgresql_ready; then settings+=("-DPGPARSED_POSTGRESQL_ROOT=$postgresql_root"); fi
 
   told=$(
     printf '%s\n' "$root" "${settings[@]}"
