@@ -46,9 +46,10 @@ struct ItemAnswer {
 
 class ItemStream : public std::enable_shared_from_this<ItemStream> {
  public:
-  // At most so many items, and bytes unless it is one item, in a job.
-  static constexpr size_t kJobItems = 64;
-  static constexpr size_t kJobBytes = 64u << 10;
+  // At most so many items, and bytes unless it is one item, in a job: the bytes bound its time, the
+  // items that of short ones.
+  static constexpr size_t kJobItems = 256;
+  static constexpr size_t kJobBytes = 32u << 10;
 
   struct Options {
     uint32_t grammar = 0;

@@ -20,7 +20,8 @@ using channel::Section;
 using channel::SectionKind;
 using grammar::WireWriter;
 
-// What is kept free for errors, beside the results: 64 items with several long messages each.
+// What is kept free for errors, beside the results: messages name tokens of the texts, and a job of
+// several items has 32 KiB of text.
 uint64_t RoomForErrors(uint64_t region) { return std::min<uint64_t>(6u << 20, region / 2); }
 
 uint64_t PadTo8(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }

@@ -139,11 +139,11 @@ TEST_F(ServiceItemStreamTest, AnswersComeInTheOrderOfTheChunks) {
 
 TEST_F(ServiceItemStreamTest, AChunkIsCutIntoJobsOfFewItemsAndBytes) {
   StartItems();
-  Texts counts = RunChunk(Texts(200, "count")).texts;
-  ASSERT_EQ(counts.size(), 200u);
-  EXPECT_EQ(counts.front(), "64");
-  EXPECT_EQ(counts.back(), "8");
-  Texts large(5, std::string(30'000, 'x'));
+  Texts counts = RunChunk(Texts(600, "count")).texts;
+  ASSERT_EQ(counts.size(), 600u);
+  EXPECT_EQ(counts.front(), "256");
+  EXPECT_EQ(counts.back(), "88");
+  Texts large(5, std::string(15'000, 'x'));
   large.insert(large.begin() + 2, "count");
   large.push_back("count");
   counts = RunChunk(large).texts;
@@ -232,11 +232,11 @@ TEST_F(ServiceItemStreamTest, AFullQueueIsWaitedForWhileTheStreamHasJobs) {
   options.max_queue_length = 1;
   Start(options);
   Open();
-  for (int i = 0; i < 10; ++i) Add(Texts(100, std::to_string(i)));
+  for (int i = 0; i < 10; ++i) Add(Texts(400, std::to_string(i)));
   const std::vector<Answered> answers = WaitForAnswers(10);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(answers[i].reason, Reason::kNone);
-    EXPECT_EQ(answers[i].texts, Texts(100, std::to_string(i)));
+    EXPECT_EQ(answers[i].texts, Texts(400, std::to_string(i)));
   }
   EXPECT_GT(pool_->Counters().jobs_refused, 0u) << "the queue was never full";
 }
