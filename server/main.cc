@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "grpc/server.h"
 #include "http/metrics.h"
@@ -57,6 +58,8 @@ void RaiseDescriptorLimit() {
 int Run(const Options& options) {
   const sigset_t end_signals = BlockEndSignals();
   signal(SIGPIPE, SIG_IGN);
+  // Debian builds Abseil with checks for deadlocks in every lock of gRPC.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Never undone: the last grpc_shutdown of a process waits up to 10 s for a poller that gRPC
   // keeps after large answers.
   grpc_init();

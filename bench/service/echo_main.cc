@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "bench/service/commands.h"
 #include "pgparsed/v1/parser.grpc.pb.h"
 
@@ -79,6 +80,7 @@ class EchoService final : public RawMethods<v1::ParserService::Service> {
 };
 
 int Run(const std::string& socket) {
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);  // as pgparsed does
   EchoService service;
   grpc::ServerBuilder builder;
   int port = 0;
