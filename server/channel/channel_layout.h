@@ -4,7 +4,8 @@
 // ------
 // One anonymous memfd per worker, sealed at its size. Everything but the control page is sparse: a
 // page exists only once it was written, and pages beyond kKeptBytes of a region go back to the
-// system when its slot is freed.
+// system when the worker is idle, or when its slot is freed and the file has more than
+// kMostKeptBytes.
 //
 //   offset 0                    ControlPage (the rest of kControlBytes is never touched)
 //   kControlBytes               slot 0: text region (text_bytes), answer region (answer_bytes)
@@ -89,8 +90,11 @@ inline constexpr uint32_t kMaxSlots = 8;
 // Slots and regions start at multiples of this, whatever the page size.
 inline constexpr uint64_t kRegionAlignment = 64u << 10;
 inline constexpr uint64_t kControlBytes = kRegionAlignment;
-// Pages that a free slot's region may keep, for the next job.
+// Pages that a free slot's region may keep, for the next job, when the channel is trimmed.
 inline constexpr uint64_t kKeptBytes = 256u << 10;
+// A slot is trimmed when it is given back and the file has more than this: so answers of 1 MiB come
+// again without a page fault.
+inline constexpr uint64_t kMostKeptBytes = 8u << 20;
 // Where the text starts in the text region.
 inline constexpr uint64_t kTextOffset = 128;
 // The windows for pieces of a tree, at the end of an answer region.

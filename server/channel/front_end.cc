@@ -99,11 +99,19 @@ class FrontEnd::Memory {
   }
 
   void GiveBack(uint32_t slot) ABSL_LOCKS_EXCLUDED(mutex_) {
-    if (AllocatedBytes() > kKeptBytes * 2 * slot_count_ + kControlBytes) Punch(slot);
+    if (AllocatedBytes() > kMostKeptBytes) Punch(slot);
     control().slots[slot].state.store(kFree, std::memory_order_release);
     sync::MutexLock lock(mutex_);
     taken_[slot] = false;
     changed_.Signal();
+  }
+
+  // By the thread that takes slots, so those that are free stay so.
+  void Trim(uint32_t own_slot) ABSL_LOCKS_EXCLUDED(mutex_) {
+    if (AllocatedBytes() <= kKeptBytes) return;
+    for (uint32_t slot = 0; slot < slot_count_; ++slot) {
+      if (slot == own_slot || !IsTaken(slot)) Punch(slot);
+    }
   }
 
   // No window of the slot is lent: its last lease is gone.
@@ -152,6 +160,11 @@ class FrontEnd::Memory {
   }
 
  private:
+  bool IsTaken(uint32_t slot) ABSL_LOCKS_EXCLUDED(mutex_) {
+    sync::MutexLock lock(mutex_);
+    return taken_[slot];
+  }
+
   void Punch(uint32_t slot) const {
     PunchRegion(TextRegionOffset(text_region_, answer_region_, slot), text_region_);
     PunchRegion(AnswerRegionOffset(text_region_, answer_region_, slot), answer_region_);
@@ -264,6 +277,8 @@ bool FrontEnd::HasFreeSlot() const { return memory_->HasFree(); }
 std::shared_ptr<void> FrontEnd::Lease(uint32_t slot) {
   return std::make_shared<SlotLease>(memory_, slot);
 }
+
+void FrontEnd::Trim(uint32_t slot) { memory_->Trim(slot); }
 
 absl::Status FrontEnd::PutJob(uint32_t slot, JobHeader header, std::string_view text,
                               std::string_view comments) {

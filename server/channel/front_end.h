@@ -53,9 +53,12 @@ class FrontEnd {
   // Whether TakeSlot would not have to wait.
   bool HasFreeSlot() const;
 
-  // The keeper of a taken slot: when the last copy is gone the slot is free and the pages that it
-  // should not keep go back to the system.
+  // The keeper of a taken slot: when the last copy is gone the slot is free and, if
+  // the channel has too many, the pages that it need not keep go back to the system.
   std::shared_ptr<void> Lease(uint32_t slot);
+
+  // Gives back what free slots need not keep, and `slot`, which is taken and without a job.
+  void Trim(uint32_t slot);
 
   // Writes a job into a taken slot and rings. `header`'s sizes are set here. OUT_OF_RANGE for a
   // text that the slot cannot hold; the slot stays taken.

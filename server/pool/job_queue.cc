@@ -162,9 +162,10 @@ JobQueue::JobPtr JobQueue::NextJob() {
   return job;
 }
 
-JobQueue::JobPtr JobQueue::Pop(std::shared_ptr<JobRunner> runner,
-                               absl::FunctionRef<bool()> give_up) {
+JobQueue::JobPtr JobQueue::Pop(std::shared_ptr<JobRunner> runner, absl::FunctionRef<bool()> give_up,
+                               absl::FunctionRef<void()> tend) {
   sync::CondVar woken;
+  Clock::time_point tend_at = Clock::now() + limits_.idle_after;
   sync::MutexLock lock(mutex_);
   for (;;) {
     if (give_up()) {
@@ -176,28 +177,57 @@ JobQueue::JobPtr JobQueue::Pop(std::shared_ptr<JobRunner> runner,
       job->runner_ = std::move(runner);
       return job;
     }
+    if (Clock::now() >= tend_at) {
+      tend_at = Clock::time_point::max();
+      mutex_.Unlock();
+      tend();
+      mutex_.Lock();
+      continue;
+    }
     idle_.push_back(&woken);
+    Clock::time_point until = tend_at;
     if (!stream_.jobs.empty() && running_ < limits_.max_running && running_streams_ < workers_) {
-      woken.WaitUntil(mutex_, LastWorkerIsForStreams());
-    } else {
+      until = std::min(until, LastWorkerIsForStreams());
+    }
+    if (until == Clock::time_point::max()) {
       woken.Wait(mutex_);
+    } else {
+      woken.WaitUntil(mutex_, until);
     }
     std::erase(idle_, &woken);  // it is there still if nobody woke it
   }
 }
 
-void JobQueue::StopRunning(QueuedJob& job) {
+void JobQueue::LeaveWorker(QueuedJob& job) {
   --running_;
-  if (job.job.lane == Lane::kStream) {
-    --running_streams_;
-    if (!stream_.jobs.empty()) WakeOne();
-  }
+  if (job.job.lane == Lane::kStream) --running_streams_;
   job.runner_.reset();
+}
+
+void JobQueue::StopRunning(QueuedJob& job) {
+  LeaveWorker(job);
+  if (job.job.lane == Lane::kStream && !stream_.jobs.empty()) WakeOne();
+}
+
+JobQueue::JobPtr JobQueue::TakeNext(const JobPtr& answered, std::shared_ptr<JobRunner> runner) {
+  sync::MutexLock lock(mutex_);
+  LeaveWorker(*answered);
+  answered->place_ = QueuedJob::Place::kAnswered;
+  ++answered_;
+  JobPtr next = NextJob();
+  if (next != nullptr) next->runner_ = std::move(runner);
+  // Another worker may have been kept from it by the job that is answered.
+  if (!stream_.jobs.empty() && MayRunStream()) WakeOne();
+  return next;
 }
 
 void JobQueue::Finish(const JobPtr& job) {
   sync::MutexLock lock(mutex_);
-  StopRunning(*job);
+  if (job->place_ == QueuedJob::Place::kAnswered) {
+    --answered_;
+  } else {
+    StopRunning(*job);
+  }
   job->place_ = QueuedJob::Place::kEnded;
   last_job_ = Clock::now();
   if (EmptyLocked()) emptied_.SignalAll();
@@ -250,7 +280,13 @@ std::vector<JobQueue::Ended> JobQueue::TakeEnded(Clock::time_point now) {
                   : MakeError(Reason::kOverloaded,
                               "no worker was free within the longest wait; try again later"));
   }
-  armed_for_ = expiries_.empty() ? Clock::time_point::max() : expiries_.begin()->first;
+  // A time that is armed stays so when its job was taken: else each job of a queue that is often
+  // empty would have to tell of its own.
+  if (!expiries_.empty()) {
+    armed_for_ = expiries_.begin()->first;
+  } else if (armed_for_ <= now) {
+    armed_for_ = Clock::time_point::max();
+  }
   std::vector<Ended> ended = std::exchange(ended_, {});
   if (EmptyLocked()) emptied_.SignalAll();
   return ended;
@@ -307,7 +343,8 @@ void JobQueue::StayAwake() {
 }
 
 bool JobQueue::EmptyLocked() const {
-  return unary_.jobs.empty() && stream_.jobs.empty() && running_ == 0 && ended_.empty();
+  return unary_.jobs.empty() && stream_.jobs.empty() && running_ == 0 && answered_ == 0 &&
+         ended_.empty();
 }
 
 bool JobQueue::WaitUntilEmpty(Clock::time_point deadline) {

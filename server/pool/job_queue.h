@@ -77,7 +77,7 @@ class QueuedJob final : public JobHandle, public std::enable_shared_from_this<Qu
 
  private:
   friend class JobQueue;
-  enum class Place : uint8_t { kOutside, kQueued, kRunning, kEnded };
+  enum class Place : uint8_t { kOutside, kQueued, kRunning, kAnswered, kEnded };
 
   const std::weak_ptr<JobQueue> queue_;
   std::atomic<bool> cancelled_{false};
@@ -103,6 +103,7 @@ class JobQueue {
     uint32_t max_running = UINT32_MAX;  // jobs at a time; more workers than that are spares
     // For how long a unary call keeps a worker free of streams.
     Clock::duration unary_memory = std::chrono::seconds(1);
+    Clock::duration idle_after = std::chrono::seconds(1);
   };
 
   struct Ended {
@@ -119,11 +120,17 @@ class JobQueue {
   void PushAgain(const JobPtr& job) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Blocks until there is a job for a worker, which then runs; null when `give_up` says so (asked
-  // at first and after each WakeAll).
-  JobPtr Pop(std::shared_ptr<JobRunner> runner, absl::FunctionRef<bool()> give_up)
+  // at first and after each WakeAll). Calls `tend` once, without a lock, when no job has come for
+  // Limits::idle_after.
+  JobPtr Pop(std::shared_ptr<JobRunner> runner, absl::FunctionRef<bool()> give_up,
+             absl::FunctionRef<void()> tend) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The worker has answered a running job, which its caller does not know yet. Takes the job that
+  // the worker runs next, if there is one that may run.
+  JobPtr TakeNext(const JobPtr& answered, std::shared_ptr<JobRunner> runner)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // A running job has been answered.
+  // The caller of a running job, or of one given to TakeNext, has its answer.
   void Finish(const JobPtr& job) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Makes every idle worker look again: one of them died, or one that could take a job will not.
@@ -180,6 +187,7 @@ class JobQueue {
   void EndQueued(const JobPtr& job, absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndAllQueued(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   JobPtr NextJob() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void LeaveWorker(QueuedJob& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StopRunning(QueuedJob& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool EmptyLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -201,6 +209,7 @@ class JobQueue {
   Clock::time_point armed_for_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
   uint32_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t running_streams_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t answered_ ABSL_GUARDED_BY(mutex_) = 0;  // by TakeNext, and not finished
   uint32_t unary_in_a_row_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t workers_ ABSL_GUARDED_BY(mutex_) = 1;
   std::optional<Clock::time_point> last_unary_ ABSL_GUARDED_BY(mutex_);

@@ -81,20 +81,55 @@ bool WorkerHandle::Introduce(WorkerProcess& process) {
 void WorkerHandle::Serve(const std::shared_ptr<WorkerProcess>& process) {
   channel::FrontEnd& channel = process->channel();
   const auto over = [&] { return process->dead() || process->retiring(); };
+  Assignment next;
   for (;;) {
     // The slot first: a job must not leave the queue for a worker that cannot take it yet.
-    if (!channel.HasFreeSlot()) shared_.group.queue->WakeAll();  // a spare may
-    const auto slot = channel.TakeSlot(over);
-    if (!slot) break;
-    std::shared_ptr<void> lease = channel.Lease(*slot);
-    const JobQueue::JobPtr job = shared_.group.queue->Pop(process, over);
-    if (job == nullptr) break;
+    if (next.lease == nullptr) {
+      if (!channel.HasFreeSlot()) shared_.group.queue->WakeAll();  // a spare may
+      const auto slot = channel.TakeSlot(over);
+      if (!slot) break;
+      next = {.slot = *slot, .lease = channel.Lease(*slot)};
+    }
+    if (next.job == nullptr) {
+      next.job = shared_.group.queue->Pop(process, over, [&] { channel.Trim(next.slot); });
+      if (next.job == nullptr) break;
+      Begin(*process, next);
+      if (next.job == nullptr) continue;
+    }
     process->busy.store(true, std::memory_order_relaxed);
-    const bool goes_on = Run(*process, *slot, std::move(lease), job);
+    const bool goes_on = Run(process, std::exchange(next, {}), next);
     process->busy.store(false, std::memory_order_relaxed);
     if (!goes_on) return;
   }
   if (process->retiring()) process->Kill(process->retire_reason());
+}
+
+// Puts the job into its slot. Without a job afterwards: it was too large, and is answered.
+void WorkerHandle::Begin(WorkerProcess& process, Assignment& assignment) {
+  QueuedJob& job = *assignment.job;
+  job.started = Clock::now();
+  process.jobs_taken.fetch_add(1, std::memory_order_relaxed);
+  if (process.channel()
+          .PutJob(assignment.slot, job.job.header, job.job.text, job.job.comments)
+          .ok()) {
+    return;
+  }
+  Answer(std::exchange(assignment.job, nullptr),
+         MakeError(Reason::kQueryTooLarge, "the query is larger than a worker takes"));
+}
+
+// So that the worker has something to do while the answer that it gave is handed on.
+void WorkerHandle::BeginNext(const std::shared_ptr<WorkerProcess>& process,
+                             const JobQueue::JobPtr& answered, Assignment& next) {
+  channel::FrontEnd& channel = process->channel();
+  const auto over = [&] { return process->dead() || process->retiring(); };
+  if (!channel.HasFreeSlot()) return;
+  const auto slot = channel.TakeSlot(over);
+  if (!slot) return;
+  next = {.slot = *slot,
+          .lease = channel.Lease(*slot),
+          .job = shared_.group.queue->TakeNext(answered, process)};
+  if (next.job != nullptr) Begin(*process, next);
 }
 
 Outcome WorkerHandle::Wait(WorkerProcess& process, uint32_t slot,
@@ -121,22 +156,21 @@ Outcome WorkerHandle::Wait(WorkerProcess& process, uint32_t slot,
       interrupted, take);
 }
 
-// Runs a job to its end. Returns whether the worker can take another one.
-bool WorkerHandle::Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<void> lease,
-                       const JobQueue::JobPtr& job) {
+// Sees a job that was begun to its end. Returns whether the worker can take another one, which may
+// have begun as `next`.
+bool WorkerHandle::Run(const std::shared_ptr<WorkerProcess>& worker, Assignment current,
+                       Assignment& next) {
+  WorkerProcess& process = *worker;
   channel::FrontEnd& channel = process.channel();
-  job->started = Clock::now();
-  process.jobs_taken.fetch_add(1, std::memory_order_relaxed);
-  if (!channel.PutJob(slot, job->job.header, job->job.text, job->job.comments).ok()) {
-    Answer(job, MakeError(Reason::kQueryTooLarge, "the query is larger than a worker takes"));
-    return true;
-  }
-  switch (Wait(process, slot, lease, *job)) {
+  const uint32_t slot = current.slot;
+  const JobQueue::JobPtr& job = current.job;
+  switch (Wait(process, slot, current.lease, *job)) {
     case Outcome::kAnswered: {
       auto answer = channel::ReadAnswer(channel.AnswerIn(slot));
       if (!answer.ok()) break;
       Counters::Add(shared_.counters.jobs_done);
-      Answer(job, JobAnswer{*std::move(answer), std::move(lease),
+      BeginNext(worker, job, next);
+      Answer(job, JobAnswer{*std::move(answer), std::move(current.lease),
                             absl::FromChrono(job->started - job->submitted)});
       return true;
     }

@@ -64,9 +64,19 @@ class WorkerHandle {
   void Feed();
   std::shared_ptr<WorkerProcess> NextProcess() ABSL_LOCKS_EXCLUDED(mutex_);
   bool Introduce(WorkerProcess& process);
+
+  // A slot of the worker's channel, and the job that was put into it, if there is one.
+  struct Assignment {
+    uint32_t slot = 0;
+    std::shared_ptr<void> lease;  // null: no slot either
+    JobQueue::JobPtr job;
+  };
+
   void Serve(const std::shared_ptr<WorkerProcess>& process);
-  bool Run(WorkerProcess& process, uint32_t slot, std::shared_ptr<void> lease,
-           const JobQueue::JobPtr& job);
+  void Begin(WorkerProcess& process, Assignment& assignment);
+  void BeginNext(const std::shared_ptr<WorkerProcess>& process, const JobQueue::JobPtr& answered,
+                 Assignment& next);
+  bool Run(const std::shared_ptr<WorkerProcess>& worker, Assignment current, Assignment& next);
   channel::FrontEnd::Outcome Wait(WorkerProcess& process, uint32_t slot,
                                   const std::shared_ptr<void>& lease, QueuedJob& job);
   bool GiveGrace(WorkerProcess& process, uint32_t slot);

@@ -12,8 +12,9 @@
 namespace pgparsed::worker {
 namespace {
 
-// A job that allocated more than this has left something to give back.
-constexpr uint64_t kLargeJobBytes = 1u << 20;
+// A job that allocated more than this has left something to give back at once. What smaller ones
+// leave is of use to the next job, and goes back when the worker is idle.
+constexpr uint64_t kLargeJobBytes = 16u << 20;
 
 void Report(channel::WorkerEnd& channel) {
   const AllocatorFigures figures = ReadAllocatorFigures();

@@ -28,7 +28,7 @@ using Clock = FrontEnd::Clock;
 using Outcome = FrontEnd::Outcome;
 
 constexpr uint64_t kMaxText = 3u << 20;
-constexpr uint64_t kMaxAnswer = 9u << 20;  // more than the least, which the windows ask for
+constexpr uint64_t kMaxAnswer = 20u << 20;  // half of it is more than a channel keeps
 constexpr auto kLong = std::chrono::seconds(30);
 
 bool Never() { return false; }
@@ -204,11 +204,28 @@ TEST_F(ChannelFrontEndTest, PagesOfALargeAnswerGoBackWithItsLease) {
   Run("stop");
 }
 
-TEST_F(ChannelFrontEndTest, PagesOfALargeTextGoBackWithItsLease) {
+TEST_F(ChannelFrontEndTest, PagesOfALargeTextGoBackWhenTheChannelIsTrimmed) {
   EchoThread worker(*front_);
   auto [answer, lease] = Run(std::string(kMaxText, 't'));
+  const auto own = front_->TakeSlot(Never);
+  const std::shared_ptr<void> own_lease = front_->Lease(*own);
+  front_->Trim(*own);
   EXPECT_GT(front_->AllocatedBytes(), kMaxText);
+  EXPECT_EQ(answer.sections[0].payload, std::string(kMaxText, 't')) << "it is lent";
   lease.reset();
+  EXPECT_GT(front_->AllocatedBytes(), kMaxText) << "kept for the next one";
+  front_->Trim(*own);
+  EXPECT_LE(front_->AllocatedBytes(), 2 * kKeptBytes + kControlBytes);
+  Run("stop");
+}
+
+TEST_F(ChannelFrontEndTest, TheFeedersOwnSlotIsTrimmedToo) {
+  EchoThread worker(*front_);
+  Run(std::string(kMaxText, 't'));
+  const auto own = front_->TakeSlot(Never);
+  const std::shared_ptr<void> own_lease = front_->Lease(*own);
+  ASSERT_GT(front_->AllocatedBytes(), kMaxText) << "it is the slot of that text";
+  front_->Trim(*own);
   EXPECT_LE(front_->AllocatedBytes(), 2 * kKeptBytes + kControlBytes);
   Run("stop");
 }

@@ -55,7 +55,7 @@ class PoolJobQueueTest : public ::testing::Test {
       }
     });
     int asked = 0;
-    JobQueue::JobPtr job = queue_->Pop(runner_, [&asked] { return ++asked > 1; });
+    JobQueue::JobPtr job = queue_->Pop(runner_, [&asked] { return ++asked > 1; }, [] {});
     popped = true;
     waker.join();
     if (job == nullptr) return "-";
@@ -158,7 +158,7 @@ TEST_F(PoolJobQueueTest, AnIdleWorkerTakesAStreamJobOnceUnaryCallsAreForgotten) 
   for (const char* text : {"s1", "s2"}) ASSERT_TRUE(Push(text, Lane::kStream).ok());
   EXPECT_EQ(PopText(), "s1");
   // Nobody wakes this one: s1 runs on.
-  const JobQueue::JobPtr job = queue_->Pop(runner_, [] { return false; });
+  const JobQueue::JobPtr job = queue_->Pop(runner_, [] { return false; }, [] {});
   ASSERT_NE(job, nullptr);
   EXPECT_EQ(job->job.text, "s2");
   queue_->Finish(job);
@@ -278,6 +278,66 @@ TEST_F(PoolJobQueueTest, TellsOfATimeEarlierThanTheOneWaitedFor) {
   ASSERT_TRUE(queue_->Push(NewJob("soon", Lane::kUnary, absl::Now() + absl::Milliseconds(5))).ok());
   EXPECT_EQ(news_, 2);
   EXPECT_LT(queue_->next_expiry(), Clock::now() + std::chrono::seconds(5));
+}
+
+TEST_F(PoolJobQueueTest, JobsThatAreTakenAtOnceTellOfTheFirstTimeOnly) {
+  Make({.max_wait = std::chrono::seconds(10)});
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(Push("a").ok());
+    EXPECT_EQ(PopText(), "a");
+    FinishAll();
+    EndEnded(Clock::now());
+  }
+  EXPECT_EQ(news_, 1);
+  EndEnded(Clock::now() + std::chrono::seconds(20));
+  EXPECT_EQ(queue_->next_expiry(), Clock::time_point::max());
+  ASSERT_TRUE(Push("b").ok());
+  EXPECT_EQ(news_, 2) << "no time is waited for any more";
+}
+
+TEST_F(PoolJobQueueTest, AnIdleWorkerTendsOnce) {
+  Make({.idle_after = std::chrono::milliseconds(1)});
+  std::atomic<int> tended{0};
+  JobQueue::JobPtr job;
+  std::thread worker([&] {
+    job = queue_->Pop(runner_, [] { return false; }, [&] { ++tended; });
+  });
+  while (tended == 0) std::this_thread::yield();
+  queue_->WakeAll();
+  ASSERT_TRUE(Push("a").ok());
+  worker.join();
+  EXPECT_EQ(tended, 1);
+  EXPECT_EQ(job->job.text, "a");
+  queue_->Finish(job);
+}
+
+TEST_F(PoolJobQueueTest, AWorkerTakesItsNextJobBeforeTheAnswerIsGiven) {
+  Make({.max_running = 1});
+  for (const char* text : {"a", "b"}) ASSERT_TRUE(Push(text).ok());
+  EXPECT_EQ(PopText(), "a");
+  const auto a = running_[0];
+  const auto b = queue_->TakeNext(a, runner_);
+  ASSERT_NE(b, nullptr);
+  EXPECT_EQ(b->job.text, "b");
+  EXPECT_EQ(queue_->TakeNext(b, runner_), nullptr) << "nothing waits";
+  queue_->Finish(b);
+  EXPECT_FALSE(queue_->WaitUntilEmpty(Clock::now())) << "the caller of a has no answer";
+  queue_->Finish(a);
+  EXPECT_TRUE(queue_->WaitUntilEmpty(Clock::now()));
+  running_.clear();
+}
+
+TEST_F(PoolJobQueueTest, CancellingTheJobThatWasTakenNextWakesItsRunner) {
+  Make();
+  for (const char* text : {"a", "b"}) ASSERT_TRUE(Push(text).ok());
+  EXPECT_EQ(PopText(), "a");
+  const auto b = queue_->TakeNext(running_[0], runner_);
+  running_[0]->Cancel();
+  EXPECT_EQ(runner_->wakes, 0) << "a is answered";
+  b->Cancel();
+  EXPECT_EQ(runner_->wakes, 1);
+  queue_->Finish(b);
+  FinishAll();
 }
 
 TEST_F(PoolJobQueueTest, ACancelledJobLeavesTheQueue) {
@@ -412,7 +472,7 @@ TEST_F(PoolJobQueueTest, ManyThreadsLoseNoJob) {
   queue_->SetWorkers(3);
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      while (auto job = queue_->Pop(runner_, [&] { return stop.load(); })) {
+      while (auto job = queue_->Pop(runner_, [&] { return stop.load(); }, [] {})) {
         // Every tenth comes back once, as if its worker had died.
         if (std::stoi(job->job.text) % 10 == 0 && job->deaths++ == 0) {
           queue_->PushAgain(job);
