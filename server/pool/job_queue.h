@@ -70,6 +70,7 @@ class QueuedJob final : public JobHandle, public std::enable_shared_from_this<Qu
 
   // Used by the feeder that runs the job.
   Clock::time_point started{};
+  Clock::time_point first_started{};
   uint32_t deaths = 0;         // workers that died while they ran it
   uint32_t never_begun = 0;    // workers that died before they took it up
   uint32_t outside_kills = 0;  // of its workers

@@ -108,6 +108,7 @@ void WorkerHandle::Serve(const std::shared_ptr<WorkerProcess>& process) {
 void WorkerHandle::Begin(WorkerProcess& process, Assignment& assignment) {
   QueuedJob& job = *assignment.job;
   job.started = Clock::now();
+  if (job.first_started == Clock::time_point()) job.first_started = job.started;
   process.jobs_taken.fetch_add(1, std::memory_order_relaxed);
   if (process.channel()
           .PutJob(assignment.slot, job.job.header, job.job.text, job.job.comments)
@@ -243,7 +244,8 @@ void WorkerHandle::AfterDeath(WorkerProcess& process, uint32_t slot, const JobQu
         shared_.group.queue->PushAgain(job);
         return;
       }
-      if (process.killed_from_outside() && job->outside_kills < kMostOutsideKills) {
+      if (process.killed_from_outside() && job->outside_kills < kMostOutsideKills &&
+          Clock::now() - job->first_started < shared_.max_job_time) {
         ++job->outside_kills;
         Counters::Add(shared_.counters.jobs_retried);
         shared_.group.queue->PushAgain(job);

@@ -37,9 +37,9 @@ class WorkerHandle {
   // A job whose worker died before it took the job up is not to blame; but as the taking is what
   // the worker says, only so often.
   static constexpr uint32_t kMostNeverBegun = 8;
-  // So often is a job run again whose worker was killed from outside; it may be the reason all the
-  // same, if it was the kernel for want of memory.
-  static constexpr uint32_t kMostOutsideKills = 4;
+  // So often, and only for max_job_time, is a job run again whose worker was killed from outside: it
+  // may be the reason all the same, if it was the kernel for want of memory.
+  static constexpr uint32_t kMostOutsideKills = 32;
 
   // What the feeder shares with the others. All must outlive it.
   struct Shared {

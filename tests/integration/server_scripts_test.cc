@@ -223,7 +223,7 @@ TEST_F(ServerScripts, ManyStatementsInManyAnswers) {
   for (int i = 0; i < 20'000; ++i) absl::StrAppend(&text, "SELECT ", i, " AS a", i, ";\n");
   const Script script = Parse(text, 100'000);
   ASSERT_TRUE(script.status.ok()) << script.status;
-  EXPECT_GT(script.answers, 100u) << "groups, not all at once";
+  EXPECT_GT(script.answers, 20u) << "groups, not all at once";
   EXPECT_EQ(script.text, text);
   ASSERT_THAT(script.normalized, SizeIs(20'000));
   for (int i = 0; i < 20'000; ++i) {

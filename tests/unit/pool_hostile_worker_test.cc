@@ -74,7 +74,7 @@ TEST_F(PoolHostileWorkerTest, OneThatEatsMemory) {
   EXPECT_EQ(Run("SELECT 1").reason, Reason::kParserMemoryLimit);
   EXPECT_EQ(pool_->Counters().jobs_retried, 0u);
   // SIGKILL from outside, as the kernel sends it: tried more often.
-  ExpectCrash("silent", 6);
+  ExpectCrash("silent", 34);
 }
 
 TEST_F(PoolHostileWorkerTest, OneThatWritesStatesThatCannotBe) {
