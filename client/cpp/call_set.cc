@@ -2,31 +2,34 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <vector>
+
 namespace pgparsed::client {
 
 void CallSet::Add(const std::shared_ptr<grpc::ClientContext>& context) {
   bool cancelled;
   {
     const std::lock_guard lock(mutex_);
-    contexts_.insert(context);
+    contexts_.emplace(context.get(), context);
     cancelled = cancelled_;
   }
   if (cancelled) context->TryCancel();
 }
 
-void CallSet::Remove(const std::shared_ptr<grpc::ClientContext>& context) {
+void CallSet::Remove(const grpc::ClientContext* context) {
   const std::lock_guard lock(mutex_);
   contexts_.erase(context);
-  // Under the lock: whoever waits may destroy this as soon as it sees the set empty.
-  if (contexts_.empty()) empty_.notify_all();
 }
 
 void CallSet::CancelAll() {
-  std::unordered_set<std::shared_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::shared_ptr<grpc::ClientContext>> contexts;
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
-    contexts = contexts_;
+    contexts.reserve(contexts_.size());
+    for (const auto& [key, context] : contexts_) {
+      if (auto held = context.lock(); held != nullptr) contexts.push_back(std::move(held));
+    }
   }
   // Outside the lock: a cancelled call may end, and remove itself, before TryCancel returns.
   for (const auto& context : contexts) context->TryCancel();
@@ -35,11 +38,6 @@ void CallSet::CancelAll() {
 bool CallSet::cancelled() const {
   const std::lock_guard lock(mutex_);
   return cancelled_;
-}
-
-void CallSet::WaitUntilEmpty() {
-  std::unique_lock lock(mutex_);
-  empty_.wait(lock, [this] { return contexts_.empty(); });
 }
 
 }  // namespace pgparsed::client

@@ -1,13 +1,12 @@
-// The calls that are under way, so that all of them can be stopped and waited for. Used by Client
-// (its own calls) and by Cancellation (the calls that it was given to).
+// Calls that are under way, so that all of them can be stopped: the calls that a Cancellation was
+// given to, and those of a Client, which also waits for them.
 //
 // Thread-safety: every member function may be called from any thread.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace grpc {
 class ClientContext;
@@ -18,24 +17,20 @@ namespace pgparsed::client {
 class CallSet {
  public:
   // Before the call starts. Once CancelAll was called the context is cancelled at once: its call
-  // then ends with CANCELLED without reaching the server.
+  // then ends with CANCELLED without reaching the server. The set does not keep the context alive.
   void Add(const std::shared_ptr<grpc::ClientContext>& context);
 
-  // When the call has ended and nothing of it is used any more.
-  void Remove(const std::shared_ptr<grpc::ClientContext>& context);
+  // When the call has ended, or never starts.
+  void Remove(const grpc::ClientContext* context);
 
   // Stops the calls of now and of later. Does not wait.
   void CancelAll();
   bool cancelled() const;
 
-  // Blocks until every call is removed.
-  void WaitUntilEmpty();
-
  private:
   mutable std::mutex mutex_;
-  std::condition_variable empty_;
   bool cancelled_ = false;
-  std::unordered_set<std::shared_ptr<grpc::ClientContext>> contexts_;
+  std::unordered_map<const grpc::ClientContext*, std::weak_ptr<grpc::ClientContext>> contexts_;
 };
 
 }  // namespace pgparsed::client

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cpp/call_set.h"
+#include "cpp/live_contexts.h"
 #include "cpp/query_text.h"
 #include "cpp/rpc_errors.h"
 #include "pgparsed/client.h"
@@ -51,7 +52,7 @@ class Client::Impl {
 
   ~Impl() {
     calls_.CancelAll();
-    calls_.WaitUntilEmpty();
+    contexts_.WaitUntilNone();
   }
 
   const ClientOptions& options() const { return options_; }
@@ -68,7 +69,7 @@ class Client::Impl {
     const auto context = Begin(options);
     Response response;
     const grpc::Status status = (stub.*method)(context.get(), request, &response);
-    End(context, options);
+    End(context.get(), options);
     if (!status.ok()) return ErrorOf(status);
     return response;
   }
@@ -79,11 +80,11 @@ class Client::Impl {
                                        std::function<void(grpc::Status)>),
                  Request request, Callback<Response> callback, const CallOptions& options) {
     struct Running {
+      std::shared_ptr<grpc::ClientContext> context;  // first: it goes when all else has gone
       Request request;
       Response response;
       Callback<Response> callback;
       CallOptions options;
-      std::shared_ptr<grpc::ClientContext> context;
       std::unique_ptr<grpc::Alarm> alarm;
     };
     auto running = std::make_shared<Running>();
@@ -99,7 +100,7 @@ class Client::Impl {
       running->alarm->Set(std::chrono::system_clock::now(), [this, running, status](bool) {
         running->callback(status);
         running->alarm.reset();  // it holds this function, which holds it
-        End(running->context, running->options);
+        End(running->context.get(), running->options);
       });
       return;
     }
@@ -110,7 +111,7 @@ class Client::Impl {
                       } else {
                         running->callback(ErrorOf(status));
                       }
-                      End(running->context, running->options);
+                      End(running->context.get(), running->options);
                     });
   }
 
@@ -139,7 +140,7 @@ class Client::Impl {
 
   std::shared_ptr<grpc::ClientContext> Begin(const CallOptions& options,
                                              std::chrono::milliseconds default_timeout) {
-    auto context = std::make_shared<grpc::ClientContext>();
+    auto context = contexts_.Make();
     const auto timeout = options.timeout.count() < 0 ? default_timeout : options.timeout;
     if (timeout.count() > 0) context->set_deadline(std::chrono::system_clock::now() + timeout);
     context->set_wait_for_ready(options.wait_for_ready);
@@ -148,8 +149,8 @@ class Client::Impl {
     return context;
   }
 
-  // The last use of this object by a call.
-  void End(const std::shared_ptr<grpc::ClientContext>& context, const CallOptions& options) {
+  // Nothing stops the call any more. This object lives until the context is destroyed.
+  void End(const grpc::ClientContext* context, const CallOptions& options) {
     if (options.cancellation.has_value()) options.cancellation->calls_->Remove(context);
     calls_.Remove(context);
   }
@@ -159,7 +160,7 @@ class Client::Impl {
    public:
     RunningCall(Impl& client, const CallOptions& options, std::chrono::milliseconds default_timeout)
         : client_(client), options_(options), context_(client.Begin(options, default_timeout)) {}
-    ~RunningCall() { client_.End(context_, options_); }
+    ~RunningCall() { client_.End(context_.get(), options_); }
     RunningCall(const RunningCall&) = delete;
     RunningCall& operator=(const RunningCall&) = delete;
 
@@ -181,6 +182,7 @@ class Client::Impl {
   const std::unique_ptr<GrammarStub> grammar_;
   const std::unique_ptr<AdminStub> admin_;
   client::CallSet calls_;
+  client::LiveContexts contexts_;
 };
 
 }  // namespace pgparsed

@@ -148,10 +148,10 @@ class JoiningCall final : public grpc::ClientReadReactor<v1::ParseChunkedRespons
 
   JoiningCall(v1::ParseChunkedRequest request, size_t max_bytes, Done done,
               std::shared_ptr<grpc::ClientContext> context)
-      : request_(std::move(request)),
+      : context_(std::move(context)),
+        request_(std::move(request)),
         join_(max_bytes),
-        done_(std::move(done)),
-        context_(std::move(context)) {}
+        done_(std::move(done)) {}
 
   void Start(v1::ParserService::StubInterface::async_interface& stub) {
     stub.ParseChunked(context_.get(), &request_, this);
@@ -181,10 +181,10 @@ class JoiningCall final : public grpc::ClientReadReactor<v1::ParseChunkedRespons
     }
   }
 
+  const std::shared_ptr<grpc::ClientContext> context_;  // first: it goes when all else has gone
   const v1::ParseChunkedRequest request_;
   client::TreeJoin join_;
   const Done done_;
-  const std::shared_ptr<grpc::ClientContext> context_;
   v1::ParseChunkedResponse message_;
   absl::Status objection_;
 };
@@ -209,8 +209,8 @@ void Client::Impl::ParseAsync(v1::ParseRequest request, Callback<v1::ParseRespon
         const auto context = Begin(rest, kNoTimeout);
         auto* const call = new JoiningCall(
             client::ToChunked(std::move(*kept)), options_.max_joined_bytes,
-            [this, callback, rest, context](absl::StatusOr<v1::ParseResponse> joined,
-                                            const grpc::Status& status) {
+            [this, callback, rest, context = context.get()](
+                absl::StatusOr<v1::ParseResponse> joined, const grpc::Status& status) {
               if (status.ok()) {
                 callback(std::move(joined));
               } else {

@@ -66,9 +66,12 @@ class PostgresDumps : public test::SharedServer {
     return ReadFile(file);
   }
 
-  // How many statements reach the server when psql runs the script.
+  // How many statements reach the server when psql runs the script: also those that fail there,
+  // because what they make is there already.
   size_t StatementsOfPsql(const std::string& script, const std::string& database) {
-    EXPECT_EQ(postgres_->Run("createdb", {database}).exit_code, 0);
+    if (database != "postgres") {
+      EXPECT_EQ(postgres_->Run("createdb", {database}).exit_code, 0);
+    }
     const std::string file = postgres_->folder() + "/script.sql";
     std::ofstream(file, std::ios::binary) << script;
     std::filesystem::permissions(file, std::filesystem::perms(0644));
@@ -163,12 +166,12 @@ TEST_F(PostgresDumps, WithInsertsInsteadOfCopy) {
   EXPECT_EQ(Parse(dump, 4096, grammars_.front()).copy_rows, 0u);
   const std::string rows = Dump("pg_dump", {"--column-inserts", "--rows-per-insert=7", "--clean",
                                             "--if-exists", "--create", "--quote-all-identifiers"});
-  ExpectParsed(rows, Parse(rows, 1 << 20, grammars_.front()).statements);
+  ExpectParsed(rows, StatementsOfPsql(rows, "postgres"));
 }
 
 TEST_F(PostgresDumps, OfTheWholeCluster) {
   const std::string dump = Dump("pg_dumpall", {});
-  ExpectParsed(dump, Parse(dump, 1 << 20, grammars_.front()).statements);
+  ExpectParsed(dump, StatementsOfPsql(dump, "postgres"));
   const Script script = Parse(dump, 4096, grammars_.front());
   EXPECT_GE(script.commands, 2u) << "\\connect";
 }

@@ -170,6 +170,7 @@ TEST(ServerStart, GrammarsOtherThanTheDefaultSleepUntilTheyAreUsed) {
 }
 
 TEST(ServerStop, SigtermDrainsAndLeavesNothing) {
+  std::promise<absl::StatusOr<v1::ParseResponse>> answer;  // outlives the client and its callback
   test::TestServer server = test::StartTestServer();
   ASSERT_NE(server.client, nullptr);
   ASSERT_TRUE(server.client->ParseJson("SELECT 1").ok());
@@ -179,7 +180,6 @@ TEST(ServerStop, SigtermDrainsAndLeavesNothing) {
   // A call in flight when the signal comes is answered.
   std::string sql = "SELECT 1";
   for (int i = 0; i < 100'000; ++i) sql += "," + std::to_string(i);
-  std::promise<absl::StatusOr<v1::ParseResponse>> answer;
   v1::ParseRequest request;
   request.set_query(sql);
   server.client->ParseAsync(request,

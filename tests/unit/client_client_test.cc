@@ -288,8 +288,9 @@ TEST_F(ClientTest, ACancellationStopsLaterCallsToo) {
 }
 
 TEST_F(ClientTest, AsyncCallsRunTheirCallbackOnceOnAnotherThread) {
-  const auto client = Connect();
+  // Before the client, which waits for the callback when it goes: set_value may still run.
   std::promise<std::pair<absl::StatusOr<v1::ParseResponse>, std::thread::id>> promise;
+  const auto client = Connect();
   client->ParseAsync(Query("SELECT 1"), [&](absl::StatusOr<v1::ParseResponse> response) {
     promise.set_value({std::move(response), std::this_thread::get_id()});
   });
@@ -303,9 +304,9 @@ TEST_F(ClientTest, ManyAsyncCallsAtOnceAreAllAnswered) {
   constexpr int kCalls = 500;
   std::atomic<int> right{0};
   {
-    const auto client = Connect();
     std::atomic<int> left{kCalls};
     std::promise<void> done;
+    const auto client = Connect();
     for (int i = 0; i < kCalls; ++i) {
       const std::string query = std::to_string(i);
       client->ParseAsync(Query(query), [&, query](absl::StatusOr<v1::ParseResponse> response) {
@@ -319,12 +320,24 @@ TEST_F(ClientTest, ManyAsyncCallsAtOnceAreAllAnswered) {
 }
 
 TEST_F(ClientTest, AsyncErrorsArriveInTheCallback) {
-  const auto client = Connect();
   std::promise<absl::Status> promise;
+  const auto client = Connect();
   client->ParseAsync(Query("wrong"), [&](absl::StatusOr<v1::ParseResponse> response) {
     promise.set_value(response.status());
   });
   EXPECT_EQ(ReasonOf(promise.get_future().get()), Reason::kSqlSyntaxError);
+}
+
+// The channel must not go on the thread of the callback: gRPC would free that thread's queue.
+TEST_F(ClientTest, AClientMayGoAsSoonAsACallbackHasRun) {
+  for (int i = 0; i < 100; ++i) {
+    std::promise<bool> answered;
+    const auto client = Connect();
+    client->ParseAsync(Query("SELECT 1"), [&](absl::StatusOr<v1::ParseResponse> response) {
+      answered.set_value(response.ok());
+    });
+    ASSERT_TRUE(answered.get_future().get());
+  }
 }
 
 TEST_F(ClientTest, DestroyingTheClientCancelsAndAwaitsItsCalls) {
@@ -342,13 +355,13 @@ TEST_F(ClientTest, DestroyingTheClientCancelsAndAwaitsItsCalls) {
 }
 
 TEST_F(ClientTest, TextThatIsNoQueryIsRefusedWithoutACall) {
+  std::promise<std::pair<absl::Status, std::thread::id>> promise;
   const auto client = Connect();
   for (const std::string& text : {std::string("SELECT \xFF"), std::string("SELECT\0 1", 9)}) {
     const auto tree = client->ParseJson(text);
     EXPECT_EQ(ReasonOf(tree.status()), Reason::kInvalidQueryText);
     EXPECT_EQ(ErrorMetadataOf(tree.status()).at("byte"), text[7] == '\xFF' ? "7" : "6");
   }
-  std::promise<std::pair<absl::Status, std::thread::id>> promise;
   client->ParseAsync(Query("\xFF"), [&](absl::StatusOr<v1::ParseResponse> response) {
     promise.set_value({response.status(), std::this_thread::get_id()});
   });
