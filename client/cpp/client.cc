@@ -19,8 +19,11 @@ constexpr int kRetryBufferBytes = 32 << 20;
 
 // CANCELLED from the server is what gRPC makes of a call that comes when the server has begun to
 // shut down and the client does not know yet. A call that the caller cancels is not tried again.
+// Batch (batch.cc) goes on after a loss by itself: two that try would multiply their attempts.
 std::string ServiceConfig(int max_attempts) {
-  return absl::StrCat(R"({"methodConfig":[{"name":[{"service":"pgparsed.v1.ParserService"},)"
+  return absl::StrCat(R"({"methodConfig":[{"name":[)"
+                      R"({"service":"pgparsed.v1.ParserService","method":"Batch"}]},)"
+                      R"({"name":[{"service":"pgparsed.v1.ParserService"},)"
                       R"({"service":"pgparsed.v1.GrammarService"}],"retryPolicy":{"maxAttempts":)",
                       max_attempts,
                       R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cpp/batch_window.h"
 #include "cpp/call_set.h"
 #include "cpp/live_contexts.h"
 #include "cpp/query_text.h"
@@ -123,6 +124,10 @@ class Client::Impl {
   absl::StatusOr<ChunkedTree> ParseChunked(const v1::ParseChunkedRequest& request,
                                            const TreeSink& sink, const CallOptions& options);
 
+  // In batch.cc.
+  absl::Status Batch(const v1::StreamOptions& stream_options, const BatchSource& source,
+                     const BatchSink& sink, const CallOptions& options);
+
   // gRPC says "failed to connect to all addresses" and not to which.
   absl::Status ErrorOf(const grpc::Status& status) const {
     if (status.ok()) return absl::OkStatus();
@@ -173,6 +178,14 @@ class Client::Impl {
   };
 
  private:
+  // One stream of a batch. `end` is what gRPC says of it, and stays OK when the source, the sink or
+  // an answer is what ended it.
+  absl::Status RunBatch(const v1::StreamOptions& stream_options, client::BatchWindow& window,
+                        const BatchSink& sink, const CallOptions& options, grpc::Status& end);
+  // Whether the caller has given up, or this object is about to go.
+  bool IsCancelled(const CallOptions& options) const;
+  // Returns early when that happens.
+  void WaitUntil(std::chrono::steady_clock::time_point until, const CallOptions& options) const;
   bool MayJoin(const absl::Status& status, const CallOptions& options) const;
   // The options with what is left of the timeout. Never "negative".
   CallOptions Rest(const CallOptions& options, std::chrono::steady_clock::time_point begin) const;

@@ -1,6 +1,8 @@
 #include "cpp/rpc_errors.h"
 
-#include <optional>
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
 #include <string>
 
 #include "google/rpc/error_details.pb.h"
@@ -37,6 +39,20 @@ SqlError FromProto(const v1::SqlError& proto) {
   error.source_line = proto.source_line();
   error.context = proto.context();
   return error;
+}
+
+std::optional<std::chrono::milliseconds> RetryDelayOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  if (!details.ParseFromString(status.error_details())) return std::nullopt;
+  for (const auto& detail : details.details()) {
+    google::rpc::RetryInfo retry;
+    if (!detail.UnpackTo(&retry) || !retry.has_retry_delay()) continue;
+    constexpr int64_t kLongest = 3'600'000;
+    return std::chrono::milliseconds(std::clamp<int64_t>(
+        google::protobuf::util::TimeUtil::DurationToMilliseconds(retry.retry_delay()), 0,
+        kLongest));
+  }
+  return std::nullopt;
 }
 
 absl::Status FromGrpcStatus(const grpc::Status& status) {

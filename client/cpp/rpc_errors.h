@@ -3,6 +3,9 @@
 
 #include <grpcpp/support/status.h>
 
+#include <chrono>
+#include <optional>
+
 #include "absl/status/status.h"
 #include "pgparsed/errors.h"
 #include "pgparsed/v1/common.pb.h"
@@ -14,6 +17,9 @@ namespace pgparsed::client {
 // for every other code the status carries no reason (ReasonOf then says kInternal). A reason that
 // this client does not know is kept as metadata "reason".
 absl::Status FromGrpcStatus(const grpc::Status& status);
+
+// How long the server asks to wait before the next try: google.rpc.RetryInfo. From 0 to an hour.
+std::optional<std::chrono::milliseconds> RetryDelayOf(const grpc::Status& status);
 
 SqlError FromProto(const v1::SqlError& proto);
 

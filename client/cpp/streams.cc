@@ -4,99 +4,20 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cpp/chunked_tree.h"
 #include "cpp/client_impl.h"
+#include "cpp/exchange.h"
 #include "cpp/query_text.h"
 #include "pgparsed/client.h"
 #include "pgparsed/errors.h"
 
 namespace pgparsed {
-namespace {
 
-constexpr std::chrono::milliseconds kNoTimeout{0};
-
-absl::Status Malformed(const std::string& what) {
-  return MakeError(Reason::kInternal, absl::StrCat("the server's answer is malformed: ", what));
-}
-
-// Runs a stream in both directions: `send` gives the messages, the first one included, and `take`
-// is given the answers. OK when the server ended the stream so and nobody here objected.
-template <typename Request, typename Response>
-absl::Status Exchange(grpc::ClientContext& context,
-                      grpc::ClientReaderWriterInterface<Request, Response>& stream,
-                      const std::function<absl::StatusOr<bool>(Request&)>& send,
-                      const std::function<absl::Status(const Response&)>& take,
-                      const std::function<absl::Status(const grpc::Status&)>& error_of) {
-  absl::Status source_error;
-  std::thread writer([&] {
-    Request request;
-    while (true) {
-      const absl::StatusOr<bool> more = send(request);
-      if (!more.ok()) {
-        source_error = more.status();
-        context.TryCancel();
-        return;
-      }
-      if (!*more) break;
-      // False: the stream is over, and the reader learns why.
-      if (!stream.Write(request, grpc::WriteOptions())) return;
-    }
-    stream.WritesDone();
-  });
-  absl::Status sink_error;
-  Response response;
-  while (stream.Read(&response)) {
-    sink_error = take(response);
-    if (sink_error.ok()) continue;
-    context.TryCancel();
-    break;
-  }
-  writer.join();
-  const grpc::Status status = stream.Finish();
-  if (!sink_error.ok()) return sink_error;
-  if (!source_error.ok()) return source_error;
-  return error_of(status);
-}
-
-}  // namespace
-
-BatchSource InChunks(QuerySource queries, size_t max_queries, size_t max_bytes) {
-  struct State {
-    QuerySource queries;
-    std::string next;
-    bool has_next = false;
-    bool ended = false;
-  };
-  auto state = std::make_shared<State>();
-  state->queries = std::move(queries);
-  return [state, max_queries, max_bytes](v1::BatchRequest::Chunk& chunk) -> absl::StatusOr<bool> {
-    size_t bytes = 0;
-    const auto count = [&] { return static_cast<size_t>(chunk.queries_size()); };
-    while (count() == 0 || count() < max_queries) {
-      if (!state->has_next && !state->ended) {
-        state->next.clear();
-        const absl::StatusOr<bool> got = state->queries(state->next);
-        if (!got.ok()) return got.status();
-        state->has_next = *got;
-        state->ended = !*got;
-      }
-      if (!state->has_next) break;
-      // A tag and a length stand before each query.
-      constexpr size_t kOverhead = 6;
-      const size_t size = state->next.size() + kOverhead;
-      if (count() > 0 && (size > max_bytes || bytes > max_bytes - size)) break;
-      bytes += size;
-      // Swapped, so that both strings keep memory for later queries.
-      chunk.add_queries()->swap(state->next);
-      state->has_next = false;
-    }
-    return count() > 0;
-  };
-}
+using client::Exchange;
+using client::kNoTimeout;
+using client::Malformed;
 
 absl::StatusOr<ChunkedTree> Client::ParseChunked(const v1::ParseChunkedRequest& request,
                                                  const TreeSink& sink, const CallOptions& options) {
@@ -241,44 +162,6 @@ CallOptions Client::Impl::Rest(const CallOptions& options,
   return rest;
 }
 
-absl::Status Client::Batch(const v1::StreamOptions& stream_options, const BatchSource& source,
-                           const BatchSink& sink, const CallOptions& options) {
-  const Impl::RunningCall call(*impl_, options, kNoTimeout);
-  const auto stream = impl_->parser().Batch(&call.context());
-  bool started = false;
-  uint64_t sent = 0;      // used by the writer until it is joined
-  uint64_t answered = 0;  // by the reader
-  const auto send = [&](v1::BatchRequest& request) -> absl::StatusOr<bool> {
-    if (!std::exchange(started, true)) {
-      *request.mutable_options() = stream_options;
-      return true;
-    }
-    v1::BatchRequest::Chunk& chunk = *request.mutable_chunk();
-    do {
-      chunk.Clear();
-      const absl::StatusOr<bool> more = source(chunk);
-      if (!more.ok() || !*more) return more;
-    } while (chunk.queries().empty());
-    sent += static_cast<uint64_t>(chunk.queries_size());
-    return true;
-  };
-  const auto take = [&](const v1::BatchResponse& response) {
-    if (response.first_index() != answered) {
-      return Malformed(
-          absl::StrCat("query ", response.first_index(), " where ", answered, " is the next"));
-    }
-    answered += response.count();
-    return sink(response);
-  };
-  absl::Status status = Exchange<v1::BatchRequest, v1::BatchResponse>(
-      call.context(), *stream, send, take,
-      [this](const grpc::Status& end) { return impl_->ErrorOf(end); });
-  if (status.ok() && answered != sent) {
-    return Malformed(absl::StrCat("answers to ", answered, " of ", sent, " queries"));
-  }
-  return status;
-}
-
 absl::Status Client::ParseScript(const v1::ParseScriptRequest::Start& start,
                                  const ScriptSource& source, const ScriptSink& sink,
                                  ScriptPlace* resume, const CallOptions& options) {
@@ -290,18 +173,20 @@ absl::Status Client::ParseScript(const v1::ParseScriptRequest::Start& start,
   const Impl::RunningCall call(*impl_, options, kNoTimeout);
   const auto stream = impl_->parser().ParseScript(&call.context());
   bool started = false;
-  const auto send = [&](v1::ParseScriptRequest& request) -> absl::StatusOr<bool> {
+  v1::ParseScriptRequest request;
+  const auto send = [&]() -> absl::StatusOr<const v1::ParseScriptRequest*> {
     if (!std::exchange(started, true)) {
       *request.mutable_start() = start;
-      return true;
+      return &request;
     }
     std::string& bytes = *request.mutable_chunk();
     do {
       bytes.clear();
       const absl::StatusOr<bool> more = source(bytes);
-      if (!more.ok() || !*more) return more;
+      if (!more.ok()) return more.status();
+      if (!*more) return nullptr;
     } while (bytes.empty());
-    return true;
+    return &request;
   };
   const auto take = [&](const v1::ParseScriptResponse& response) {
     if (response.resume_offset() < place.offset || response.resume_line() < place.line) {

@@ -79,8 +79,8 @@ struct ClientOptions {
   size_t max_joined_bytes = 1u << 30;
 
   // How often a call is tried in all when the server answers UNAVAILABLE (overloaded, draining) or
-  // cannot be reached. 1 to 5; 1: no retries. Nothing else is ever retried. Between tries gRPC
-  // waits for 50 ms and more, or for as long as the server says.
+  // cannot be reached. 1 to 5; 1: no retries. A Batch goes on so in the middle too. Nothing else is
+  // ever retried. Between tries gRPC waits for 50 ms and more, or for as long as the server says.
   int max_attempts = 4;
 
   // A ping on a connection with calls that has been silent for so long; an answer must come within
@@ -213,8 +213,8 @@ class Client {
 
   // --- Streams ---------------------------------------------------------------------------------
   // pgparsed/streams.h says what sources and sinks are. All block until the stream has ended. The
-  // error is that of the stream; errors of single items stand in the answers. Nothing is tried
-  // again once the server has answered.
+  // error is that of the stream; errors of single items stand in the answers. Once the server
+  // has answered nothing but a Batch is tried again.
 
   // A tree of any size, chunk by chunk: at most a chunk is in memory here. When the error is not
   // that of the query, the sink may have been given a part of the tree.
@@ -222,7 +222,10 @@ class Client {
                                            const TreeSink& sink, const CallOptions& options = {});
 
   // Many queries. A query that is no valid UTF-8 or has a NUL byte fails alone (and protobuf's
-  // library says so on standard error).
+  // library says so on standard error). When the connection is lost in the middle, as it may be
+  // when a server is replaced, the batch goes on with what is not answered, on another connection:
+  // max_attempts streams in all without an answer between. Each answer comes once, and first_index
+  // counts from the first query of the batch. The chunks that are not answered yet are kept.
   absl::Status Batch(const v1::StreamOptions& stream, const BatchSource& source,
                      const BatchSink& sink, const CallOptions& options = {});
 
