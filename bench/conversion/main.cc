@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/conversion/memory.h"
@@ -31,7 +32,8 @@ void Time(benchmark::State& state, const Variant& variant, const std::vector<std
 void Register(const Input& input, const Variant& variant) {
   std::vector<std::string> texts;
   for (const std::string& text : input.texts) {
-    texts.push_back(variant.prepare != nullptr ? variant.prepare(text) : text);
+    std::string prepared = variant.prepare != nullptr ? variant.prepare(text) : text;
+    if (!prepared.empty()) texts.push_back(std::move(prepared));
   }
   auto* registered = benchmark::RegisterBenchmark(
       (input.name + "/" + std::string(variant.name)).c_str(),

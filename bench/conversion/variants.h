@@ -13,7 +13,7 @@ struct Variant {
   // Does all of it for one text, from the text (for deparse: from its tree) to the result's bytes,
   // whose number it returns. 0: not possible for this text.
   uint64_t (*run)(const std::string& text);
-  // What `run` gets instead of the SQL; nullptr: the SQL itself.
+  // What `run` gets instead of the SQL, empty for a text that is left out; nullptr: the SQL itself.
   std::string (*prepare)(const std::string& sql);
 };
 
