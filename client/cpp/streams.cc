@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "cpp/chunked_tree.h"
 #include "cpp/client_impl.h"
 #include "cpp/exchange.h"
 #include "cpp/query_text.h"
+#include "cpp/report_parts.h"
 #include "pgparsed/client.h"
 #include "pgparsed/errors.h"
 
@@ -213,6 +215,24 @@ absl::StatusOr<v1::WorkloadReport> Client::AggregateWorkload(
   const auto stream = impl_->parser().AggregateWorkload(&call.context(), &response);
   v1::AggregateWorkloadRequest request;
   *request.mutable_options() = workload;
+  // As a source is to send chunks of the log.
+  constexpr size_t kReportBytes = kBatchChunkBytes;
+  std::optional<client::ReportParts> parts;
+  const auto next = [&]() -> absl::StatusOr<bool> {
+    if (parts.has_value()) {
+      if (parts->Next(*request.mutable_report())) return true;
+      parts.reset();
+      request.Clear();
+    }
+    absl::StatusOr<bool> more = source(request);
+    if (more.ok() && *more && request.has_report() &&
+        request.report().ByteSizeLong() > kReportBytes) {
+      parts.emplace(std::move(*request.mutable_report()), kReportBytes);
+      request.clear_report();
+      parts->Next(*request.mutable_report());
+    }
+    return more;
+  };
   absl::Status source_error;
   // False: the stream is over, and Finish says why.
   while (stream->Write(request, grpc::WriteOptions())) {
@@ -222,7 +242,7 @@ absl::StatusOr<v1::WorkloadReport> Client::AggregateWorkload(
     } else {
       request.Clear();
     }
-    const absl::StatusOr<bool> more = source(request);
+    const absl::StatusOr<bool> more = next();
     if (!more.ok()) {
       source_error = more.status();
       call.context().TryCancel();

@@ -237,7 +237,7 @@ class Client {
                            const CallOptions& options = {});
 
   // A query log, with reports that were made earlier, to one report. The source runs on the
-  // caller's thread.
+  // caller's thread. A report of any size is sent in parts.
   absl::StatusOr<v1::WorkloadReport> AggregateWorkload(
       const v1::AggregateWorkloadRequest::Options& workload, const WorkloadSource& source,
       const CallOptions& options = {});

@@ -83,6 +83,25 @@ class ServerWorkload : public test::SharedServer {
   }
 };
 
+TEST_F(ServerWorkload, AReportLargerThanARequestMergesIntoItself) {
+  std::vector<Chunk> log(40);
+  const std::string column(4'000, 'c');
+  for (size_t i = 0; i < 4'800; ++i) {
+    // Digits in the name of a table do not count for the fingerprint.
+    std::string table = "t_";
+    for (size_t rest = i; rest > 0; rest /= 26) table += static_cast<char>('a' + rest % 26);
+    log[i % log.size()].add_queries(absl::StrCat("SELECT 1 AS ", column, " FROM ", table));
+  }
+  const Options options = By({v1::WORKLOAD_KEY_FINGERPRINT});
+  const auto whole = Report(options, log);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->groups_size(), 4'800);
+  ASSERT_GT(whole->ByteSizeLong(), 18u << 20) << "more than the server takes in one message";
+  const auto merged = Report(options, {}, {*whole});
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_EQ(Bytes(*merged), Bytes(*whole));
+}
+
 TEST_F(ServerWorkload, SixteenShardsMergedAreTheReportOnTheWholeLog) {
   const std::vector<Chunk> log = Log(200, 1);
   for (const auto& keys : std::vector<std::vector<v1::WorkloadKey>>{
